@@ -23,7 +23,7 @@ def _size(number: int) -> int | None:
         register = dwarf_register(number)
     except UnknownRegisterError:
         return None
-    # The numbers of v256 and above are reserved for all processors but gfx125x.
+    # The numbers of v256 and above are reserved on all processors except gfx125x.
     return register.size if not register.is_vector or register.index < _VECTOR_REGISTERS else None
 
 
@@ -43,7 +43,7 @@ def _name(number: int) -> str:
 
 
 def _elements(number: int) -> int:
-    """A vector register is a vector of dwords, one per lane."""
+    """The number of elements of a register: a vector register has one dword per lane."""
     try:
         register = dwarf_register(number)
     except UnknownRegisterError:
@@ -92,11 +92,11 @@ AMDGCN = Architecture(
     register_elements=_elements,
     default_address_space=int(Space.GLOBAL),
     return_address_register=PC,
-    # A callee with fewer registers than its caller does not change the others.
+    # A callee that has fewer registers than its caller does not change the caller's other registers.
     default_rule=DefaultRule.SAME_VALUE,
     processor=_processor,
 )
 """amdgcn: 64-bit process address space, registers of both wave sizes (AMDGPU usage, DWARF Debug Information)."""
 
 AMDGCN_GFX125 = replace(AMDGCN, name="amdgcn_gfx125", register_size=_size_gfx125)
-"""The same with the 1024 vector registers of gfx125x."""
+"""As `AMDGCN`, with the 1024 vector registers of gfx125x."""

@@ -57,7 +57,7 @@ __all__ = [
 
 
 class GpuFault(Error):
-    """A kernel stopped by an exception. ``stop`` has all details; ``fault`` is the memory violation, if any."""
+    """An exception has stopped a kernel. ``stop`` has all details; ``fault`` is the memory violation, if any."""
 
     def __init__(self, kernel: str, stop: Stop) -> None:
         self.kernel = kernel
@@ -80,11 +80,11 @@ class Image:
     """A NumPy array as an image argument.
 
     ``array`` has the axes [layers or planes,] [rows,] texels[, channels]; it is copied in, and back when the dispatch
-    ends. ``format`` is as in launch files (``rgba8``, ``r32f``); by default, the array's type determines it: floats,
-    numbers from 0 to 1 for bytes and 16-bit unsigned, otherwise integers. It may also be a whole description,
-    ``"rgba8[64,32] levels 3"``; then the array has that many elements, in any shape. ``kind``: ``1d``, ``2d``, ``3d``,
-    ``1d_array``, ``2d_array`` or ``cube``; by default, the axes determine it. With ``sampler`` (``"linear wrap"``) it
-    is a HIP texture. Raises LaunchError if it is not a valid image.
+    ends. ``format`` is as in launch files (``rgba8``, ``r32f``). By default, the array's type determines it: float
+    types mean floats, 8-bit and 16-bit unsigned types mean numbers from 0 to 1, all others mean integers. It may also
+    be a whole description, ``"rgba8[64,32] levels 3"``; then the array has that many elements, in any shape. ``kind``:
+    ``1d``, ``2d``, ``3d``, ``1d_array``, ``2d_array`` or ``cube``; by default, the axes determine it. With ``sampler``
+    (``"linear wrap"``) it is a HIP texture. Raises LaunchError if it is not a valid image.
     """
 
     def __init__(
@@ -112,7 +112,9 @@ class Sampler:
 
 
 class BudgetExceeded(Error):
-    """A kernel ran longer than the caller allows. Attributes: ``kernel``, ``instructions`` (the limit)."""
+    """A kernel has executed more instructions than the caller allows. Attributes: ``kernel``, ``instructions`` (the
+    limit).
+    """
 
     def __init__(self, kernel: str, instructions: int) -> None:
         self.kernel = kernel
@@ -138,7 +140,8 @@ def load(
 def launch_file(
     path: str | os.PathLike[str], arch: str | None = None, options: MachineOptions | None = None
 ) -> Dispatch:
-    """Start what a launch file describes; ``arch`` overrides its target. ``Dispatch.check`` compares the results.
+    """Start the launch that a launch file describes; ``arch`` overrides its target. ``Dispatch.check`` compares the
+    results.
 
     Raises LaunchError and what `load` raises.
     """
@@ -185,8 +188,8 @@ class Module:
 class Program:
     """Code objects and the device they run on. Launches share the device's memory: globals keep their values.
 
-    There is one code object, or one of each translation unit of a fat binary; `code_object`, `loaded` and
-    `debug_info` are the first's.
+    There is one code object, or one for each translation unit of a fat binary; `code_object`, `loaded` and `debug_info`
+    refer to the first one.
     """
 
     def __init__(
@@ -218,7 +221,7 @@ class Program:
         return machine
 
     def add(self, path: str | os.PathLike[str]) -> None:
-        """Add the code objects of another file, for the same target: their kernels can be launched too, and code
+        """Add the code objects of another file for the same target. Their kernels can then be launched too, and code
         objects can use each other's symbols. Raises the errors of ``codeobject.open_modules``.
         """
         added = codeobject.open_modules(path, self._arch or str(self.code_object.target_id))
@@ -244,7 +247,9 @@ class Program:
         self.close()
 
     def _loaded(self, module: Module) -> LoadedCodeObject:
-        """A module in memory. All are loaded at once if some define symbols for others, otherwise on first use."""
+        """Return a module in memory. If some modules define symbols for others, all are loaded at once; otherwise each
+        is loaded on first use.
+        """
         if module not in self._places:
             wanted = [each for each in self.modules if each not in self._places]
             if not any(each.code_object.undefined_symbols for each in wanted):
@@ -255,7 +260,7 @@ class Program:
         return self._places[module]
 
     def _show(self, text: str, stream: Stream) -> None:
-        """Output of a kernel. Invalid UTF-8 bytes become escapes, as most streams reject them."""
+        """Write the output of a kernel. Invalid UTF-8 bytes become escapes, because most streams reject them."""
         to = self._output or (sys.stderr if stream is Stream.STDERR else sys.stdout)
         to.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
@@ -310,7 +315,7 @@ class KernelMapping(Mapping[str, "Kernel"]):
         return Kernel(module, module.kernels[name])
 
     def only(self) -> Kernel:
-        """The kernel of a program that has just one. Raises LaunchError naming them otherwise."""
+        """The kernel of a program that has just one; otherwise raises a LaunchError that names the kernels."""
         holders = [module for module in self._modules if module.kernels.normal()] or list(self._modules[:1])
         if len(holders) > 1:
             listed = ", ".join(list(self)[:8])
@@ -365,7 +370,7 @@ class Kernel:
         args: Sequence[Any] = (),
         dynamic_lds: int = 0,
     ) -> Dispatch:
-        """Start the kernel; nothing runs before ``Dispatch.run``.
+        """Start the kernel. It does not run until ``Dispatch.run`` is called.
 
         ``grid`` counts work-items, as in an AQL packet. ``args`` are the explicit arguments: a NumPy array
         for a pointer (copied in now and back when the dispatch ends), NumPy scalars or Python numbers by
@@ -439,13 +444,13 @@ class Kernel:
 
     def _buffer(self, index: int, array: NDArray[Any]) -> Buffer:
         names = self.parameter_names
-        # Binding copies them to the device at once: no copy of them is needed before that.
+        # Binding copies the contents to the device at once, so they need not be copied here.
         storage = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.nbytes else np.zeros(0, np.uint8)
         return Buffer((names[index] if index < len(names) else None) or f"arg{index}", storage)
 
 
 class Dispatch:
-    """A launched kernel. ``run`` runs it to its end."""
+    """A launched kernel, which ``run`` executes."""
 
     def __init__(
         self, kernel: str, launch: BoundLaunch, arrays: Sequence[tuple[NDArray[Any], Buffer]], launched: Kernel
@@ -472,9 +477,9 @@ class Dispatch:
     def run(self, max_instructions: int | None = None) -> None:
         """Run to the end, then copy buffers back into their arrays and free the device's copies.
 
-        Debug traps are passed over, as on a device without a debugger. Raises GpuFault on an exception
-        (arrays then hold what the kernel had written), and BudgetExceeded after ``max_instructions``
-        wave-instructions; the dispatch can then be run on.
+        Debug traps have no effect, as on a device without a debugger. Raises GpuFault on an exception (arrays then
+        contain what the kernel has written so far), and BudgetExceeded after ``max_instructions`` wave-instructions,
+        after which `run` can be called again to continue.
         """
         dispatch = self.launch.dispatch
         while not dispatch.finished:
@@ -487,7 +492,8 @@ class Dispatch:
         self, location: str, expressions: Sequence[str], condition: str | None = None,
         max_instructions: int | None = None,
     ) -> NDArray[Any]:
-        """As `run`, and collect values whenever lanes reach a place: a structured array of them, a row for each lane.
+        """Run as `run` does, and collect values whenever lanes reach a place. Returns a structured array with a row for
+        each lane.
 
         ``location`` is as for the debugger's ``break`` (``saxpy.hip:9``, a function, ``*ADDRESS``), ``expressions``
         are C expressions there, or ``$args``, ``$locals``, ``$regs``; ``condition`` selects lanes. The fields are
@@ -524,7 +530,7 @@ class Dispatch:
             raise KeyboardInterrupt
 
     def _finish(self) -> None:
-        """Copy writable arrays back and free what the launch holds."""
+        """Copy buffers back into writable arrays, and free the resources of the launch."""
         contents = {id(bound.buffer): bound.contents for bound in self.launch.buffers}
         for array, buffer in self._arrays:
             if array.flags.writeable and id(buffer) in contents:

@@ -1,4 +1,4 @@
-"""The parser of command lines behind every front end's name."""
+"""The command line parser of every front end."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Names of files are among the arguments (``rocdbg *``): messages about them contain no control sequences. If help
-    cannot be written it raises `StreamLost`; argparse would ignore that.
+    """An argument parser whose messages do not contain control sequences, because arguments may be names of files
+    (``rocdbg *``). If help cannot be written, it raises `StreamLost`, which argparse would ignore.
     """
 
     def error(self, message: str) -> NoReturn:

@@ -1,5 +1,5 @@
-"""Finds debug information in files for `rocdbg.dwarf`, which does not know file formats: files for GPUs, otherwise for
-the host.
+"""Finds debug information in files for `rocdbg.dwarf`, which does not know file formats. Files are searched for GPU
+code first, and otherwise read as host objects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LARGEST = 1 << 30
 _RELOCATABLE, _X86_64 = 1, 62
 _RELA, _SYMBOL = 24, 24
 _SIZES = {1: 8, 10: 4, 11: 4, 17: 8, 21: 4}
-"""Bytes that R_X86_64_64, 32, 32S, DTPOFF64 and DTPOFF32 fill."""
+"""The number of bytes that each relocation type fills: R_X86_64_64, 32, 32S, DTPOFF64 and DTPOFF32."""
 
 
 def open_object(source: str | Path | bytes, target_id: str | None) -> OpenedObject:
@@ -33,7 +33,7 @@ def open_object(source: str | Path | bytes, target_id: str | None) -> OpenedObje
         data = read_regular(path, _LARGEST)
         if not is_elf(data) or target_id is not None:
             raise
-        return _of_host(str(path), data)  # a host's object, without code for GPUs
+        return _of_host(str(path), data)  # a host object without code for GPUs
     return _of_code(found)
 
 

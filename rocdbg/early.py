@@ -1,7 +1,7 @@
 """Actions that must precede all other imports of the ``rocdbg`` command.
 
-Only built-in modules are used here: with `python -m rocdbg` Python would search for others in the current directory
-first.
+Only built-in modules are used here: with `python -m rocdbg`, Python would search for other modules in the current
+directory first.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -10,9 +10,11 @@ import posix
 import sys
 
 _prepared = False
-"""Whether this process is the command. `is_command` says so only until its main module runs: sys.argv changes then."""
+"""Whether this process is the command. It is stored because `is_command` is only right until the main module runs,
+which changes sys.argv.
+"""
 interrupts: list[int] = []
-"""Ctrl-C that arrived before there was a session to handle it."""
+"""Each Ctrl-C that arrived before there was a session to handle it."""
 
 
 def is_command() -> bool:
@@ -40,15 +42,15 @@ def leave(number: int) -> None:
 def prepare() -> None:
     """Remove the current directory, which may contain an unrelated numpy.py, from the module path; record Ctrl-C.
 
-    Signals that terminate the process take effect at once, as nothing needs cleaning up yet; Ctrl-C as well, if there
-    will be no session. Garbage collection is disabled until `imported`: modules create no garbage, and searching for
-    it takes a tenth of the start.
+    Signals that terminate the process take effect at once, because there is nothing to clean up yet; so does Ctrl-C if
+    there will be no session. Garbage collection is disabled until `imported` is called: importing modules creates no
+    garbage, and the search for it takes a tenth of the start-up time.
     """
     global _prepared
     _prepared = True
     if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
         del sys.path[0]  # the package's own modules are found through the package
-    if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # as for what a shell runs in the background
+    if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # it is ignored if a shell runs this in the background
         later = interrupts.append
         _signal.signal(_signal.SIGINT, lambda number, frame: leave(number) if has_no_session() else later(number))
     for number in (_signal.SIGTERM, _signal.SIGHUP):
@@ -58,8 +60,8 @@ def prepare() -> None:
 
 
 def imported() -> None:
-    """Enable garbage collection again, if this is the command: only for objects created from now on, as modules are
-    kept.
+    """Enable garbage collection again, if this is the command. It then covers only objects created from now on, because
+    modules stay loaded anyway.
     """
     if _prepared:
         gc.freeze()
@@ -67,8 +69,8 @@ def imported() -> None:
 
 
 def ended() -> None:
-    """Ignore signals from now on, if this is the command: its exit status is decided, and Python removes its own
-    handlers before it has ended.
+    """Ignore signals from now on, if this is the command: its exit status is decided, and Python removes its own signal
+    handlers before the process has ended.
     """
     if _prepared:
         for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):

@@ -18,10 +18,10 @@ class Error(Exception):
 
 
 class remembered(Generic[_T]):
-    """As `functools.cached_property`, for values whose computation may fail: an `Error` is cached too, and raised
+    """Like `functools.cached_property`, for values whose computation may fail: an `Error` is cached too, and raised
     again.
 
-    Detecting damage in something large takes as long as reading it, and it may be requested in a loop.
+    To detect damage in something large takes as long as to read it, and the value may be requested in a loop.
     """
 
     def __init__(self, read: Callable[[Any], _T]) -> None:
@@ -48,5 +48,5 @@ class remembered(Generic[_T]):
         except Error as error:
             kept[self._failure] = error
             raise
-        kept[self._name] = value  # found there from now on, without calling this again
+        kept[self._name] = value  # from now on, attribute access finds the value there without calling this
         return value

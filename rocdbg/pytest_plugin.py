@@ -1,7 +1,7 @@
 """The pytest plug-in: the fixture ``gpu`` runs kernels on simulated GPUs.
 
-``pytest --gpu gfx1100 --gpu gfx90a`` runs each test that takes the fixture once on each; see `docs/programs.md`.
-Nothing of rocdbg is imported before a test needs it, as pytest loads the plug-in wherever rocdbg is installed.
+``pytest --gpu gfx1100 --gpu gfx90a`` runs each test that takes the fixture once on each; see `docs/programs.md`. No
+other module of rocdbg is imported until a test needs it, because pytest loads the plug-in wherever rocdbg is installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DEFAULT = "gfx90a"
 
 
 class Gpu:
-    """A simulated GPU, and kernels for it. Their output is captured like all output of a test.
+    """A simulated GPU on which a test can run kernels. Their output is captured like all output of a test.
 
     ``arch`` is the target id. Paths are relative to the test's file; ``{arch}`` in them is replaced by the target's
     name.

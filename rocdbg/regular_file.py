@@ -1,4 +1,5 @@
-"""Opening files named by input: only regular ones, without blocking, and reading no more than requested.
+"""Opens files whose names come from input: only regular files, without blocking, and without reading more than
+requested.
 
 A pipe, a terminal or a device may block for ever when it is opened or read, or have side effects when opened;
 a launch file, a debug section or a command line can name any of them.
@@ -17,8 +18,9 @@ from rocdbg.text import one_line
 _MORE = 1 << 16
 """Chunk size for reading bytes by which a file has grown."""
 _MOST_GROWTH = 16 << 20
-"""Bytes that a file may have beyond its size: it may be written to, and the size of files in /proc is 0, even of those
-that never end."""
+"""How many bytes a file may have beyond its stated size. A file may grow while it is read, and files in /proc have size
+0, even those that never end.
+"""
 
 
 class FileAccessError(Error):
@@ -51,7 +53,7 @@ def open_regular(path: str | Path, limit: int) -> BinaryIO:
             raise
     except OSError as error:
         raise FileAccessError(name, f"cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # characters that no path can have
+    except ValueError as error:  # the name has characters that are not possible in paths
         raise FileAccessError(name, f"cannot be read: {error}") from None
     return file
 
@@ -60,10 +62,11 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     """The content of a regular file of at most ``limit`` bytes. Raises `FileAccessError`."""
     with open_regular(path, limit) as file:
         try:
-            # Memory is allocated for the requested size: no more than the file has, unless it grows meanwhile.
+            # `read` allocates memory for the size requested, so request no more than the file has, unless it grows
+            # meanwhile.
             stated = os.fstat(file.fileno()).st_size
             most = min(limit, stated + _MOST_GROWTH)
-            # Reading gives None where it would have to wait, as for the kernel's messages.
+            # `read` returns None where it would have to wait, as for the kernel's messages.
             parts = [file.read(min(stated, limit) + 1) or b""]
             size = len(parts[0])
             while size <= most and (more := file.read(_MORE)):

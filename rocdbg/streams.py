@@ -1,5 +1,5 @@
-"""The process's standard streams: if one is closed, full or broken, commands do not end with a traceback or with status
-0.
+"""The process's standard streams. If one is closed, full or broken, commands do not end with a traceback, nor with
+status 0.
 
 Each front end runs inside `with_streams`; it writes to the error output with `complain`.
 """
@@ -27,8 +27,9 @@ class StreamLost(Exception):
 
 
 def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
-    """Run a front end with usable standard streams; returns its exit status, or `LOST` if that is 0 but not all of its
-    output could be written. ``inherited``: programs that it starts find closed streams closed.
+    """Run a front end with usable standard streams. Returns its exit status, or `LOST` if that is 0 but not all of its
+    output could be written. ``inherited`` says that streams which were closed are also closed for the programs that it
+    starts.
     """
     _open_missing(inherited)
     status = LOST
@@ -54,8 +55,8 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
 
 
 def leave_at_once(status: int) -> NoReturn:
-    """End the process now, after other threads and with all output written, but without freeing its memory: with large
-    inputs that takes longer than Ctrl-C may.
+    """End the process now, after ending other threads and writing all output, but without freeing memory: with large
+    inputs that would take longer than a response to Ctrl-C may.
     """
     work.leave()
     _finish()
@@ -64,14 +65,15 @@ def leave_at_once(status: int) -> NoReturn:
 
 def complain(text: str) -> None:
     """Write a line to the error output, if that can be written. Text from elsewhere must already be printable."""
-    with suppress(OSError, ValueError, AttributeError):  # AttributeError: there is none
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: there is no error output
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
 def _open_missing(inherited: bool) -> None:
-    """Give closed standard streams (``<&- >&-``) the null device, so that no file of ours gets their numbers. Those for
-    output refuse what is written, as closed ones do."""
+    """Open the null device for closed standard streams (``<&- >&-``), so that no other file gets their descriptors. The
+    output streams reject what is written, as closed ones do.
+    """
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)

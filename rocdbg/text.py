@@ -47,17 +47,19 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """``text`` with control characters escaped and not too long: messages may contain names from a damaged file."""
+    """``text`` with control characters escaped, and cut to a moderate length: messages may contain names from a damaged
+    file.
+    """
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     return printable(text)
 
 
 def raw_text(text: str) -> str:
-    """The original of a result ``text`` of `decode_text`, with the bytes that it escaped in Python's "surrogateescape"
+    """Undo `decode_text`: return the original text, with the bytes that were escaped in Python's "surrogateescape"
     form.
 
-    For paths, and for hashes of names; never to be shown. Without escapes it is ``text`` itself.
+    It is for paths and for hashes of names, and must never be shown. Without escapes it is ``text`` itself.
     """
     return _ESCAPED.sub(lambda match: chr(0xDC00 + int(match[1], 16)), text)
 

@@ -1,4 +1,4 @@
-"""TOML of untrusted files: parsed in time proportional to the text, into tables that are not nested deeper than their
+"""Parses TOML of untrusted files, in time proportional to the text, into tables that are not nested deeper than their
 readers can handle.
 """
 
@@ -13,7 +13,7 @@ from rocdbg.errors import Error
 _DEEPEST = 64
 """Limit on nested tables and arrays."""
 
-# A key with this many parts, for which the parser takes quadratic time.
+# Matches a key with so many parts that the parser's quadratic time matters.
 _LONG_KEY = re.compile(
     r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""",
     re.ASCII,

@@ -1,9 +1,9 @@
 """Long work: what is in progress, how much of it is done, and whether it should end.
 
-Whatever can take longer than a moment does its work in units, each far below 0.3 s, and calls `unit` between them:
-readers per section and unit, checkers and lowering per node, analysis per block, the translator per module. There the
-work checks a single token that says whether to continue. Code that starts interruptible work uses `asking` to install
-the check; a process that exits stops all of its other threads (`leave`).
+Code that can take long divides its work into units, each far below 0.3 s, and calls `unit` between them: readers for
+each section and unit, checkers and lowering for each node, analysis for each block, the translator for each module.
+`unit` checks a token that says whether to continue. Code that starts interruptible work uses `asking` to install the
+check; a process that exits stops all of its other threads (`leave`).
 
 Threads that translate are started here, and none remains inside a compiler when the process ends: LLVM would crash when
 its global data is destroyed.
@@ -44,7 +44,7 @@ class Task:
 
 
 class _Token:
-    """How a thread's work is requested to end."""
+    """Tells a thread to end its work."""
 
     __slots__ = ("asked", "outer")
 
@@ -65,8 +65,8 @@ class _Mine:
 
 
 _by_thread: Final[dict[int, _Mine]] = {}
-"""State by thread number, several times as fast as `threading.local`. A number may be reused after its thread has
-ended: token and task are None by then.
+"""The state of each thread by its number, which is several times as fast as `threading.local`. A number may be reused
+after its thread has ended, but then token and task are None.
 """
 _ident: Final = threading.get_ident
 
@@ -98,13 +98,13 @@ def unit(count: int = 1) -> None:
 
 
 def units() -> int:
-    """How many units the calling thread has done: what tests count instead of time."""
+    """How many units of work the calling thread has done, which tests measure instead of time."""
     return _own().units
 
 
 @contextmanager
 def asking(asked: Callable[[], bool]) -> Iterator[None]:
-    """While this is open, the thread's work ends when ``asked()``, which has to be fast, is true."""
+    """A context in which the thread's work ends when ``asked()``, which must be fast, returns true."""
     mine = _own()
     outer = mine.token
     mine.token = _Token(outer, asked)
@@ -116,7 +116,7 @@ def asking(asked: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def doing(what: str, total: int = 0) -> Iterator[None]:
-    """While this is open, ``what`` is the thread's task: units are counted as parts of it."""
+    """A context in which ``what`` is the thread's task, and units are counted as parts of it."""
     global _shown
     mine = _own()
     outer = mine.task
@@ -138,7 +138,7 @@ def doing(what: str, total: int = 0) -> Iterator[None]:
 
 @contextmanager
 def watched(began: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
-    """While this is open, a front end is notified when the main thread begins named work, and when it ends."""
+    """A context in which a front end is notified when the main thread begins a task, and when it ends."""
     global _watcher
     outer, _watcher = _watcher, (began, ended)
     try:
@@ -162,7 +162,8 @@ _last_wishes: Final[list[Callable[[], None]]] = []
 def start(
     body: Callable[[], None], name: str, made: Callable[[threading.Thread], object] = lambda thread: None
 ) -> threading.Thread | None:
-    """A thread whose work may be in a compiler: it ends between two units when the process leaves, which waits for it.
+    """Start a thread that may run a compiler. When the process exits, it waits for the thread, which ends between two
+    units.
 
     ``made`` is called with the thread before it runs. Returns None, without starting it, if the process is already
     exiting.
@@ -208,7 +209,7 @@ def leaving() -> bool:
 
 
 def leave() -> None:
-    """The process is about to end: stop all threads of `start`, and wait for them."""
+    """Stop all threads of `start`, and wait for them, because the process is about to end."""
     global _leaving
     with _lock:
         _leaving = True

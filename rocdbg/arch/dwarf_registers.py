@@ -23,7 +23,7 @@ EXEC_64 = 17
 SGPR0 = 32
 STATUS = 128
 FRAME_REGISTERS = (64, 65)
-"""s32 and s33, the stack and frame pointer of functions: they do not change during the life of a frame."""
+"""s32 and s33, the stack and frame pointers of functions, which do not change while a frame exists."""
 VCC_32 = 512
 VCC_64 = 768
 SGPR64 = 1088

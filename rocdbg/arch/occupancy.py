@@ -1,6 +1,7 @@
 """Occupancy: how many waves of a kernel a SIMD can hold at once, and which resource limits it.
 
-The estimate is the compiler's: if a workgroup does not fill its SIMDs evenly, the remainder counts as a wave.
+The estimate is the same as the compiler's: if a workgroup does not fill its SIMDs evenly, the remainder counts as a
+wave.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from rocdbg.arch.targets import Generation, Target
 _SIMDS = 4
 """SIMDs of a compute unit of GFX6 to GFX9, and of a work-group processor."""
 _WORKGROUPS = 16
-"""Workgroups of more than one wave, which need barriers, per compute unit; a work-group processor has twice as many."""
+"""The most workgroups per compute unit that have more than one wave and therefore need barriers; a work-group processor
+can have twice as many.
+"""
 _SGPR_STEPS = {
     Generation.GFX6: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6)),
     Generation.GFX8: ((80, 10), (88, 9), (100, 8)),
@@ -24,7 +27,7 @@ class Occupancy(Struct, frozen=True):
     """Waves per SIMD that each resource allows; `waves` is the minimum."""
 
     limits: dict[str, int]
-    """By ``waves``, ``VGPRs``, ``SGPRs``, ``LDS``, ``workgroups``; in this order."""
+    """The limits of ``waves``, ``VGPRs``, ``SGPRs``, ``LDS`` and ``workgroups``, in this order."""
 
     @property
     def waves(self) -> int:
@@ -64,6 +67,6 @@ def _of_vgprs(target: Target, wave_size: int, vgprs: int) -> int:
 
 def _of_sgprs(target: Target, sgprs: int) -> int:
     if target.sgpr_granule == 0:
-        return target.waves_per_simd  # every wave has all SGPRs that it can name
+        return target.waves_per_simd  # every wave has all SGPRs that instructions can name
     generation = Generation.GFX8 if target.generation >= Generation.GFX8 else Generation.GFX6
     return next((waves for most, waves in _SGPR_STEPS[generation] if sgprs <= most), _SGPR_LEAST[generation])

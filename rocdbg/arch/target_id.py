@@ -39,7 +39,7 @@ class TargetId(Struct, frozen=True):
 
     @classmethod
     def of(cls, target: Target, *, sramecc: Feature = Feature.ANY, xnack: Feature = Feature.ANY) -> TargetId:
-        """The id of ``target``; settings of features that it does not have are dropped."""
+        """The id of ``target`` with some settings; settings of features that the target does not have are dropped."""
         return cls(
             target,
             sramecc if target.supports_sramecc else Feature.UNSUPPORTED,
@@ -100,8 +100,8 @@ class TargetId(Struct, frozen=True):
     def runs_on(self, device: TargetId) -> bool:
         """Whether code built for this id may run on ``device``.
 
-        The processor must be the same, or one covered by this generic target; code that fixes a feature
-        needs a device with that setting.  A setting ``device`` leaves open (`Feature.ANY`) fits every code.
+        The processor must be the same, or be covered by this generic target. Code that fixes a feature's setting needs
+        a device with that setting; a setting that ``device`` leaves open (`Feature.ANY`) fits all code.
         """
         return (
             self.target.covers(device.target)
@@ -110,7 +110,7 @@ class TargetId(Struct, frozen=True):
         )
 
     def closeness(self, device: TargetId) -> tuple[bool, int]:
-        """How well code that `runs_on` ``device`` fits it: larger is better.
+        """How well code for this id fits ``device``, on which it must be able to run (`runs_on`); larger is better.
 
         Code for the processor itself is preferred to generic code; after that, code that fixes more features at the
         device's setting is preferred to code that leaves them open.

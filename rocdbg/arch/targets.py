@@ -38,7 +38,9 @@ class ScratchKind(Enum):
     BUFFER = "buffer"
     """MUBUF through the resource descriptor in s[0:3]; stack pointers hold unswizzled wave offsets."""
     FLAT = "flat"
-    """Scratch instructions; the prologue writes FLAT_SCRATCH (code built with that option)."""
+    """Scratch instructions; the prologue writes FLAT_SCRATCH. Code has this kind only if it was built with the option
+    for it.
+    """
     ARCHITECTED = "architected"
     """Scratch instructions; hardware sets up the base; stack pointers hold per-lane offsets."""
 
@@ -66,15 +68,15 @@ class Target(Struct, frozen=True):
     """Lanes per wave that the hardware can run, the compiler's default first."""
     scratch: ScratchKind = ScratchKind.BUFFER
     flat_scratch_is_offset: bool = False
-    """FLAT_SCRATCH is an offset and a size (gfx7, gfx8) instead of a 64-bit address."""
+    """Whether FLAT_SCRATCH is an offset and a size (gfx7, gfx8) instead of a 64-bit address."""
     packed_work_item_ids: bool = False
-    """v0 holds x | y << 10 | z << 20, instead of one id each in v0, v1, v2."""
+    """Whether v0 holds x | y << 10 | z << 20, instead of one id each in v0, v1 and v2."""
     architected_sgprs: bool = False
-    """TTMP registers, instead of system SGPRs, hold the workgroup ids."""
+    """Whether TTMP registers, instead of system SGPRs, hold the workgroup ids."""
     supports_kernarg_preload: bool = False
     has_agprs: bool = False
     unified_vgprs: bool = False
-    """VGPRs and AGPRs share one file of 512, split at the descriptor's accum_offset."""
+    """Whether VGPRs and AGPRs share one file of 512 registers, which is split at the descriptor's accum_offset."""
     supports_xnack: bool = False
     supports_sramecc: bool = False
     supports_wgp_mode: bool = False
@@ -88,17 +90,19 @@ class Target(Struct, frozen=True):
     sgpr_granule: int = 16
     """SGPRs per unit of allocation; 0 if every wave gets the same fixed number."""
     max_vgprs: int = 256
-    """Vector registers that a program can be given (including AGPRs if they share the file)."""
+    """The most vector registers that a program can be given (including AGPRs if they share the file)."""
     vgpr_granule_wave64: int = 4
     """VGPRs per unit of the descriptor's granulated count, wave64 code."""
     vgpr_granule_wave32: int = 0
-    """The same for wave32 code; 0 if there is none."""
+    """VGPRs per unit of the descriptor's granulated count, wave32 code; 0 if there is no wave32."""
     waves_per_simd: int = 10
     """Maximum number of waves of a SIMD."""
     simd_vgprs: int = 256
     """Vector registers of a SIMD for each of 64 lanes; waves of 32 lanes have twice as many."""
     vgpr_block: int = 4
-    """Vector registers that a wave of 64 is allocated at a time, which may be more than the descriptor's unit."""
+    """The unit in which a wave of 64 lanes is allocated vector registers, which may be larger than the descriptor's
+    unit.
+    """
     encodings: str = ""
     """Name of the encoding table. Targets share a table if LLVM decodes their compute instructions alike (gfx1251
     additionally has DPP forms of 64-bit instructions)."""
@@ -111,7 +115,9 @@ class Target(Struct, frozen=True):
     gds_size: int = 65536
     """Bytes of the global data share, as the amdgpu driver reports it; 0 if there is none."""
     gb_addr_config: int | None = None
-    """The register GB_ADDR_CONFIG, which says how tiled images are spread; None if not known."""
+    """The value of the register GB_ADDR_CONFIG, which determines how tiled images are spread over memory channels; None
+    if not known.
+    """
     pci_device: int = 0
     """PCI device number of a card, for programs that read it."""
     members: tuple[str, ...] = ()
@@ -122,8 +128,8 @@ class Target(Struct, frozen=True):
         return bool(self.members)
 
     def device(self, wanted: str | None) -> str:
-        """The processor that code for this target runs on: itself, or for generic code the covered processor in the
-        target id ``wanted``, otherwise the first one.
+        """The processor on which code for this target runs: the target itself; for generic code, the processor that the
+        target id ``wanted`` names if it is covered, otherwise the first covered one.
         """
         if not self.is_generic:
             return self.name
@@ -167,8 +173,9 @@ class Target(Struct, frozen=True):
         )
 
     def vgpr_allocation(self, wave_size: int) -> int:
-        """VGPRs that a wave of this size is allocated at a time. If AGPRs share the file, they begin at any multiple of
-        four (accum_offset), so VGPRs beyond that are not the wave's."""
+        """The unit in which a wave of this size is allocated VGPRs. If AGPRs share the file, they may begin at any
+        multiple of four (accum_offset), so the wave does not have VGPRs beyond that.
+        """
         return 4 if self.unified_vgprs else self.vgpr_block * (2 if wave_size == 32 else 1)
 
     def covers(self, other: Target) -> bool:
@@ -265,7 +272,7 @@ _ROWS: tuple[Target, ...] = (
     _numbered(_GFX7, "gfx704", 0x26, "bonaire"),
     _numbered(_GFX7, "gfx705", 0x3B),
     _numbered(_GFX8, "gfx801", 0x28, "carrizo", supports_xnack=True),
-    # gfx802 and gfx805 must be given a fixed 96 SGPRs, whatever the descriptor says (a hardware bug).
+    # A hardware bug: gfx802 and gfx805 must always be given 96 SGPRs, whatever the descriptor says.
     _numbered(_GFX8, "gfx802", 0x29, "iceland", "tonga", max_sgprs=96),
     _numbered(_GFX8, "gfx803", 0x2A, "fiji", "polaris10", "polaris11"),
     _numbered(_GFX8, "gfx805", 0x3C, "tongapro", max_sgprs=96),

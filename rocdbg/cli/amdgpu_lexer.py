@@ -48,14 +48,14 @@ _END_OF_METADATA = r"\.end_amdgpu_metadata\b|\.end_amd_amdgpu_(?:hsa|pal)_metada
 
 
 class AmdgpuLexer(RegexLexer):
-    """Assembly of AMD GPUs. Any text can be split into tokens, which joined give the text again."""
+    """Lexes assembly of AMD GPUs. Any text can be split into tokens; joined, the tokens give the text again."""
 
     name = "AMDGPU assembly"
     aliases: ClassVar[list[str]] = ["amdgpu", "amdgcn", "gcnasm"]
     filenames: ClassVar[list[str]] = ["*.s", "*.S", "*.gcn", "*.amdgcn"]
     mimetypes: ClassVar[list[str]] = ["text/x-amdgpu-asm"]
     url = "https://llvm.org/docs/AMDGPUUsage.html"
-    priority = 0.0  # most files with these names are for other machines: `analyse_text` decides
+    priority = 0.0  # most files with these extensions are for other machines: `analyse_text` decides
     flags = re.MULTILINE
 
     tokens: ClassVar[dict[str, Any]] = {
@@ -69,7 +69,7 @@ class AmdgpuLexer(RegexLexer):
             (r"\*/", Comment.Multiline, "#pop"),
             (r"\*", Comment.Multiline),
         ],
-        # The beginning of a statement: of a line, or after a label.
+        # The beginning of a statement: at the start of a line, or after a label.
         "root": [
             (r"\n", Whitespace),
             (r"[^\S\n]+", Whitespace),
@@ -136,7 +136,7 @@ class AmdgpuLexer(RegexLexer):
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """The confidence that a text is assembly of these machines."""
+        """Return the confidence that a text is assembly of AMD GPUs."""
         if re.search(r"^\s*\.(?:amdgcn_target|amdhsa_kernel|amdgpu_metadata|amd_kernel_code_t|amdgpu_hsa_kernel)\b",
                      text, re.MULTILINE):
             return 1.0

@@ -1,4 +1,4 @@
-"""`rocdbg annotate IN -o OUT`: writes debug information that rocdbg derives, for other tools."""
+"""`rocdbg annotate IN -o OUT`: writes the debug information that rocdbg derives, for other tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DWARF extensions for heterogeneous debugging. Code and data stay as they are, by
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command; the exit status."""
+    """Run the command; return the exit status."""
     parser = ArgumentParser(
         prog="rocdbg annotate", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

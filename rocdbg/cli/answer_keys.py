@@ -1,4 +1,4 @@
-"""Keys of a prompt that asks a question, which is not a command line."""
+"""Key bindings for a prompt that asks a question, not for a command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 
 def add_answer_keys(keys: KeyBindings, asks: Condition) -> None:
-    """Keys while a question is answered.
+    """Add the keys that apply while a question is answered.
 
     Enter does not add the answer to the history; history keys and completion are disabled.
     """

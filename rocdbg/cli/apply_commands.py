@@ -1,4 +1,4 @@
-"""The common part of `lane apply`, `thread apply` and `frame apply`: flags, headings, errors."""
+"""What `lane apply`, `thread apply` and `frame apply` have in common: flags, headings, errors."""
 
 from __future__ import annotations
 

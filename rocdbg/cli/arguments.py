@@ -1,8 +1,8 @@
 """The arguments of a command, declared once: parsing, usage, completion and help are derived from `Arguments`.
 
-A declaration lists options and positional arguments in the order of the usage line. A positional argument has a
-`Kind`, which determines how much of the line belongs to it and what it means; the handler gets each as a keyword
-argument. Options may stand before and between positional arguments, but not after one that takes the rest of the line.
+A declaration lists options and positional arguments in the order of the usage line. A positional argument has a `Kind`,
+which determines how much of the line belongs to it and what it means; the handler receives each as a keyword argument.
+Options may precede and separate positional arguments, but cannot follow one that takes the rest of the line.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 JUNK = "Junk at end of arguments."
 IGNORED = ""
-"""As ``junk``: excess text is ignored, as by many GDB commands without arguments."""
+"""A value of ``junk``: excess text is ignored, as by many of GDB's commands without arguments."""
 
 
 class Kind(Struct, frozen=True):
@@ -38,9 +38,9 @@ class Kind(Struct, frozen=True):
 
     Attributes:
         metasyntax: its placeholder in a usage line.
-        gives: the Python type that the handler receives, as in its annotation.
+        gives: the Python type of the value that the handler receives, as in its annotation.
         read: converts the argument's text to that type. Raises `rocdbg.Error`.
-        extent: how many characters at the beginning of a text belong to it. Raises `CommandError` if none can.
+        extent: returns how many characters at the beginning of a text belong to it. Raises `CommandError` if none can.
         completes: what completion offers.
         words: additional words that completion offers.
         keeps_blanks: whether blanks at the end belong to it.
@@ -56,7 +56,7 @@ class Kind(Struct, frozen=True):
 
 
 class Positional(Struct, frozen=True):
-    """A positional argument; ``missing`` is the error if it is required but absent, `None` if it is optional."""
+    """A positional argument; ``missing`` is the error if it is absent, or `None` if it is optional."""
 
     key: str
     kind: Kind
@@ -66,12 +66,12 @@ class Positional(Struct, frozen=True):
 
 
 def required(key: str, kind: Kind, missing: str, shown: str = "") -> Positional:
-    """A required argument. ``shown`` replaces the kind's metasyntax in the usage line."""
+    """Declare a required argument. ``shown`` replaces the kind's metasyntax in the usage line."""
     return Positional(key, kind, missing, None, shown or kind.metasyntax)
 
 
 def optional(key: str, kind: Kind, default: object = None, shown: str = "") -> Positional:
-    """An optional argument; without it the handler gets ``default``."""
+    """Declare an optional argument; if it is absent, the handler receives ``default``."""
     return Positional(key, kind, None, default, f"[{shown or kind.metasyntax}]")
 
 
@@ -86,7 +86,7 @@ class Arguments:
         options: all options, including those of groups.
         positional: all positional arguments.
         unknown: how an unknown option is treated.
-        junk: the error for excess text, with ``{}`` as its placeholder; `IGNORED` for none.
+        junk: the error for excess text, in which ``{}`` stands for the text; `IGNORED` for none.
         has_table: whether `help` lists the options; false if the command's own text does.
     """
 
@@ -109,7 +109,7 @@ class Arguments:
         self.has_table = has_table
 
     def parse(self, shell: Shell, text: str) -> dict[str, object]:
-        """The values for the handler, by parameter. Raises `rocdbg.Error`."""
+        """Return the values for the handler, by parameter. Raises `rocdbg.Error`."""
         reading = Reading()
         values: dict[str, object] = {}
         for index, item in enumerate(self.positional):
@@ -141,7 +141,7 @@ class Arguments:
         return values
 
     def parameters(self) -> dict[str, str]:
-        """The parameters that the handler must have, with their types."""
+        """Return the parameters that the handler must have, with their types."""
         found = {}
         for item in self.items:
             if isinstance(item, Positional):
@@ -156,13 +156,13 @@ class Arguments:
     # -- derived information
 
     def usage(self, name: str) -> str:
-        """The usage line of a command of this name."""
+        """Return the usage line of a command of this name."""
         parts = [name]
         previous = None
         for item in self.items:
             key = item.parameter if isinstance(item, Option) else None
             shown = f"[{item.shown}]" if isinstance(item, Option) else item.shown
-            if key is not None and key == previous:  # one excludes the other
+            if key is not None and key == previous:  # alternatives: each excludes the other
                 parts[-1] = f"{parts[-1][:-1]}|{shown[1:]}"
             else:
                 parts.append(shown)
@@ -170,7 +170,7 @@ class Arguments:
         return " ".join(parts)
 
     def table(self) -> list[str]:
-        """The lines of the option table."""
+        """Return the lines of the option table."""
         return option_table(self.options) if self.has_table else []
 
     @property
@@ -180,11 +180,11 @@ class Arguments:
         return next((kind for kind in kinds if kind is not Completes.NOTHING), Completes.NOTHING)
 
     def candidates(self, text: str) -> Iterator[Candidate]:
-        """What may occur at the end of a text: options, values of options, positional arguments."""
+        """Yield what may occur at the end of a text: options, values of options, positional arguments."""
         try:
             yield from self._candidates(text, len(text))
         except Error:
-            return  # the text is wrong before its end
+            return  # there is an error before the end of the text
 
     def _candidates(self, text: str, whole: int) -> Iterator[Candidate]:
         options = self.options
@@ -228,7 +228,7 @@ class Arguments:
 
 
 class Candidate(Struct, frozen=True):
-    """Where the text to complete starts, its kind of completion, and words that are valid there."""
+    """Where the text to be completed starts, the kind of its completion, and words that are valid there."""
 
     start: int
     completes: Completes = Completes.NOTHING
@@ -236,6 +236,6 @@ class Candidate(Struct, frozen=True):
 
 
 def _first(text: str) -> tuple[str, str]:
-    """The first word, and the rest with its leading blanks."""
+    """Return the first word, and the rest with its leading blanks."""
     word = split_word(text)[0]
     return word, text[len(word) :]

@@ -1,7 +1,7 @@
-"""Files that run automatically: only if the user has declared them safe, as in GDB.
+"""Files that run automatically, but, as in GDB, only if the user has declared them safe.
 
-They are ``.rocdbginit`` in the current directory, and ``FILE-rocdbg.rocdbg`` next to a program FILE. Their author could
-run anything (`shell`), so a file that is not below an entry of the safe path is not run, with a warning.
+They are ``.rocdbginit`` in the current directory, and ``FILE-rocdbg.rocdbg`` next to a program FILE. Such a file can
+run anything (`shell`), so it is not run, and a warning is shown, unless it is below an entry of the safe path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCRIPT_SUFFIX = "-rocdbg.rocdbg"
 
 
 def default_safe_path() -> str:
-    """``~/.config/rocdbg/auto-load``; nothing for a user without a home."""
+    """Return ``~/.config/rocdbg/auto-load``; empty for a user without a home directory."""
     home = home_directory()
     return str(home / ".config" / "rocdbg" / "auto-load") if home is not None else ""
 
@@ -43,20 +43,20 @@ class AutoLoad:
         self.found: dict[str, dict[Path, bool]] = {kind: {} for kind in self.enabled}
 
     def set_safe_path(self, text: str) -> None:
-        """``set auto-load safe-path``: an empty one is the default. Entries are absolute from then on."""
+        """``set auto-load safe-path``: an empty text restores the default. Relative entries are made absolute."""
         self.safe_path = ":".join(_entries(text)) if text else default_safe_path()
 
     def add_safe_path(self, text: str) -> None:
-        """``add-auto-load-safe-path``."""
+        """``add-auto-load-safe-path``: append entries to the safe path."""
         self.safe_path = ":".join([*filter(None, [self.safe_path]), *_entries(text)])
 
     def is_safe(self, file: Path) -> bool:
-        """Whether a file, with all links resolved, is an entry of the safe path or below one."""
+        """Whether a file, after resolving all links, is an entry of the safe path or below one."""
         place = str(file.resolve())
         return any(_covers(entry, place) for entry in self.safe_path.split(":") if entry)
 
     def local_init(self) -> None:
-        """Run the current folder's init file if that is safe. The one in the home directory is run separately."""
+        """Run the init file in the current directory if it is safe. The one in the home directory is run separately."""
         try:
             file = Path.cwd() / INIT_FILE
         except OSError:  # the directory no longer exists
@@ -80,7 +80,7 @@ class AutoLoad:
         safe = self.is_safe(place)
         self.found[kind][file] = safe
         if safe:
-            self._shell.source(place)  # the file that was checked: a link may change meanwhile
+            self._shell.source(place)  # the resolved file that was checked, because a link may change meanwhile
         else:
             self._shell.warn(_declined(file, self.safe_path))
 
@@ -120,7 +120,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _declined(file: Path, safe_path: str) -> str:
-    """GDB's warning."""
+    """Return GDB's warning about a file that was not run."""
     home = home_directory()
     configuration = home / INIT_FILE if home is not None else Path("~") / INIT_FILE
     return (

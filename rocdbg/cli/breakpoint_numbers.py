@@ -1,6 +1,6 @@
-"""Numbers of breakpoints (and of displays, skips, ...) as GDB reads them from a line: numbers, ranges, variables.
+"""Numbers of breakpoints (and of displays, skips, ...) in a line, as GDB reads them: numbers, ranges, variables.
 
-GDB reads and processes them one by one, so that those before an invalid one have already taken effect.
+GDB reads and processes them one by one, so when it reaches an invalid one, those before it have already taken effect.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\$?\d*)")
 _DIGITS = re.compile(r"\d+")
 _ENOUGH = 1 << 31
-"""Numbers from here on are never breakpoint numbers."""
+"""Numbers from this one on are never breakpoint numbers."""
 
 
 def read_number(shell: Shell, text: str, trailer: str = "") -> tuple[int, str]:
-    """The number at the beginning of a text, and the rest; 0 if there is none.
+    """Return the number at the beginning of a text (0 if there is none), and the rest.
 
-    A blank, the end or ``trailer`` has to follow. A variable that is not an integer counts as 0, with a message.
+    The number must be followed by a blank, the end or ``trailer``. A variable that is not an integer counts as 0, with
+    a message.
     """
     negative = text.startswith("-")
     rest = text.removeprefix("-")
@@ -46,7 +47,7 @@ def read_number(shell: Shell, text: str, trailer: str = "") -> tuple[int, str]:
 
 
 def _variable(shell: Shell, name: str) -> int:
-    """The integer value of a convenience variable or history value; otherwise 0, with a message."""
+    """Return the integer value of a convenience variable or history value; if it has none, report that and return 0."""
     history = re.fullmatch(r"\$\$?\d*", name) is not None
     if history or name[1:] in shell.session.convenience:
         value = shell.session.data.evaluate(name)
@@ -58,12 +59,12 @@ def _variable(shell: Shell, name: str) -> int:
 
 
 def numbers_of(shell: Shell, text: str) -> Iterator[int]:
-    """``1 3-5 $bpnum``: up to the first word that is not a number. Raises `CommandError` for an inverted range."""
+    """Yield ``1 3-5 $bpnum`` up to the first word that is not a number. Raises `CommandError` for an inverted range."""
     return (number for number, _ in numbers_at(shell, text))
 
 
 def numbers_at(shell: Shell, text: str) -> Iterator[tuple[int, str]]:
-    """`numbers_of`, each with the text that it and the numbers after it were read from."""
+    """Yield `numbers_of`, each with the text from which it and the following numbers were read."""
     text = text.lstrip()
     while re.match(r"-?[\d$]", text):
         if text.startswith("-"):
@@ -90,9 +91,9 @@ def numbers_at(shell: Shell, text: str) -> Iterator[tuple[int, str]]:
 
 
 def each_breakpoint(shell: Shell, text: str, action: Callable[[int], object]) -> None:
-    """Do something to each named breakpoint; reports those that do not exist.
+    """Call ``action`` with the number of each given breakpoint; report those that do not exist.
 
-    Raises `CommandError` without any argument, and for what `numbers_of` does.
+    Raises `CommandError` if there is no argument, and the errors of `numbers_of`.
     """
     if not text:
         raise CommandError("Argument required (one or more breakpoint numbers).")
@@ -101,7 +102,7 @@ def each_breakpoint(shell: Shell, text: str, action: Callable[[int], object]) ->
 
 
 def act_on(shell: Shell, number: int, action: Callable[[int], object]) -> None:
-    """Do something to the breakpoint with a number, or report that there is none."""
+    """Call ``action`` with the number of a breakpoint, or report that the breakpoint does not exist."""
     if number == 0:
         shell.warn("bad breakpoint number at or near '0'")
     elif number not in shell.session.breakpoints:
@@ -111,7 +112,7 @@ def act_on(shell: Shell, number: int, action: Callable[[int], object]) -> None:
 
 
 def places_of(shell: Shell, text: str) -> Iterator[tuple[range, range | None]]:
-    """``1 3-5 2.1 2.1-3``: ranges of breakpoints, or one breakpoint and a range of its locations.
+    """Yield the items of ``1 3-5 2.1 2.1-3``: ranges of breakpoints, or a breakpoint and a range of its locations.
 
     Raises `CommandError`.
     """

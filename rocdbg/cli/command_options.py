@@ -1,7 +1,7 @@
-"""Options of commands (``-name``), read the way GDB reads them.
+"""Options of commands (``-name``), read as GDB reads them.
 
-Names may be abbreviated where that is unambiguous, a boolean option may omit its value, and ``--`` ends the options.
-The command determines how an unknown option is treated: see `Unknown`.
+Names may be abbreviated if that is unambiguous, a boolean option may omit its value, and ``--`` ends the options. The
+command determines how an unknown option is treated: see `Unknown`.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _NEGATIVE = re.compile(r"-\d")
 
 
 class Unknown(enum.Enum):
-    """How a word with a dash is treated that is not an option."""
+    """How a word that begins with a dash and is not an option is treated."""
 
     ERROR = "error"
     OPERAND = "operand"
     EXPRESSION = "expression"
-    """Expressions begin with dashes too: without a ``--`` only those that are `Option.bare` are options."""
+    """It may be an expression, which can begin with a dash too: without ``--``, only `Option.bare` options count."""
 
 
 class Option(Struct, frozen=True):
     """One option.
 
     Attributes:
-        name: with its dash.
+        name: its name, including the dash.
         help: what it does, for the option table.
         kind: the type of its value; `None` for a flag.
-        key: the handler's parameter that gets the value, by default the name (with underscores).
+        key: the handler's parameter that receives the value; by default the name (with underscores).
         value: what a flag sets.
-        default: the parameter's value without the option.
+        default: the parameter's value if the option is not given.
         gives: the Python type of the parameter.
-        bare: it is an option before an expression even without a ``--``.
-        word: a word without a dash that means the same (``backtrace full``).
+        bare: whether it counts as an option before an expression even without ``--``.
+        word: a word without a dash that has the same meaning (``backtrace full``).
     """
 
     name: str
@@ -58,21 +58,21 @@ class Option(Struct, frozen=True):
 
     @property
     def parameter(self) -> str:
-        """The key of the value."""
+        """The handler's parameter that receives the value."""
         return self.key or self.name.lstrip("-").replace("-", "_")
 
     @property
     def shown(self) -> str:
-        """Its name in the option table."""
+        """Its text in the option table."""
         return f"{self.name} {self.kind.option_metasyntax}" if self.kind is not None else self.name
 
 
 class OptionGroup(Struct, frozen=True):
-    """Options that several commands share, which the handler gets as one parameter.
+    """Options that several commands share, and that the handler receives as one parameter.
 
     Attributes:
         key: the handler's parameter.
-        build: creates its value from those that were given, by their keys.
+        build: creates the parameter's value from the given options, by their keys.
         shown: how a usage line abbreviates the group.
     """
 
@@ -84,14 +84,14 @@ class OptionGroup(Struct, frozen=True):
 
 
 class Reading(Struct):
-    """Options that were read: their values by key, and whether a ``--`` has ended them."""
+    """The options that were read: their values by key, and whether ``--`` has ended them."""
 
     values: dict[str, object] = field(default_factory=dict)
     ended: bool = False
 
 
 def read_options(options: tuple[Option, ...], unknown: Unknown, text: str, reading: Reading) -> str:
-    """Read the options at the beginning of a text into ``reading``; returns the rest. Raises `CommandError`."""
+    """Read the options at the beginning of a text into ``reading``; return the rest. Raises `CommandError`."""
     if reading.ended or not options:
         return text
     delimited = has_delimiter(text)
@@ -119,7 +119,7 @@ def has_delimiter(text: str) -> bool:
 
 
 def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimited: bool) -> Option | None:
-    """The option at the beginning of a text, `None` for an operand. Raises `CommandError` for a wrong option."""
+    """Return the option at the beginning of a text, `None` for an operand. Raises `CommandError` for a wrong option."""
     word = split_word(text)[0]
     exact = next((option for option in options if word and word in (option.name, option.word)), None)
     if unknown is Unknown.EXPRESSION and not delimited:
@@ -143,7 +143,7 @@ def find_option(options: tuple[Option, ...], unknown: Unknown, text: str, delimi
 
 
 def option_table(options: tuple[Option, ...]) -> list[str]:
-    """The lines of an option table, as `help` shows it; none where no option has a help text."""
+    """Return the lines of an option table for `help`; none if no option has a help text."""
     lines = []
     for option in options:
         if option.help:

@@ -1,10 +1,10 @@
 """How commands are declared, and how a typed line finds its command.
 
-A command is a function under `command`, which attaches a `CommandSpec` and registers nothing. A
-`Registry` belongs to one shell and collects specs from modules or plug-ins; `help`, abbreviations,
-completion and the manual are all derived from its contents.
+A command is a function decorated with `command`, which attaches a `CommandSpec` but registers nothing. A `Registry`
+belongs to one shell, and collects specs from modules and plug-ins. `help`, abbreviations, completion and the manual are
+all derived from its contents.
 
-Our own commands also declare their arguments (`rocdbg.cli.arguments`), and their functions receive them parsed.
+Our own commands also declare their arguments (`rocdbg.cli.arguments`), which their functions receive parsed.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 Handler = Callable[[Any, str], None]
-"""Takes the `Shell` (for plug-ins a `PluginShell`) and the text after the command's name."""
+"""Receives the `Shell` (in plug-ins a `PluginShell`) and the text after the command's name."""
 Precondition = Callable[["Shell"], None]
 F = TypeVar("F", bound=Callable[..., None])
 
 
 class CommandError(Error):
-    """A line that does not name exactly one command, or a command that is not available yet."""
+    """A line does not name exactly one command, or names a command that is not available yet."""
 
 
 class Category(enum.Enum):
-    """The classes that `help` lists, with GDB's names for them."""
+    """The classes that `help` lists, under GDB's names."""
 
     BREAKPOINTS = "breakpoints"
     DATA = "data"
@@ -107,7 +107,7 @@ class Repeat(enum.Enum):
 class CommandSpec(Struct, frozen=True):
     """One command as declared. ``words`` is its full name (``("info", "lanes")``).
 
-    ``arguments`` is `None` for a command that parses its text itself, as those of plug-ins do.
+    ``arguments`` is `None` for a command that parses its text by itself, as those of plug-ins do.
     """
 
     words: tuple[str, ...]
@@ -182,12 +182,14 @@ def command(
     keeps_blanks: bool = False,
     hidden: bool = False,
 ) -> Callable[[F], F]:
-    """Declare a command; the function's docstring is its help text, the first line the summary.
+    """Declare a command; the function's docstring is its help text, and the first line of that is the summary.
 
-    ``name`` and ``aliases`` are full names (``"info lanes"``). With ``args`` the function gets the shell and its
-    arguments by name, after ``needs`` was checked; usage and completion come from the declaration. Without them the
-    function gets the shell and the text after the name, ``usage`` is the line that help shows, and ``options`` are the
-    words starting with ``-`` that the command takes (offered by completion). ``hidden``: lists omit it.
+    ``name`` and ``aliases`` are full names (``"info lanes"``). ``hidden``: lists of commands omit it.
+
+    With ``args``, the function receives the shell and its arguments by name, after ``needs`` was checked; usage and
+    completion are derived from the declaration. Without ``args``, the function receives the shell and the text after
+    the name; ``usage`` is the line that help shows, and ``options`` are the words starting with ``-`` that completion
+    offers.
     """
 
     def attach(function: F) -> F:
@@ -212,7 +214,7 @@ def command(
 
 
 def _parsing(function: Callable[..., None], arguments: Arguments, needs: Precondition | None) -> Handler:
-    """A handler that parses its text for a function."""
+    """Return a handler that parses its text and calls a function with the arguments."""
 
     def handler(shell: Shell, text: str) -> None:
         if needs is not None:
@@ -223,12 +225,12 @@ def _parsing(function: Callable[..., None], arguments: Arguments, needs: Precond
 
 
 class Node(Struct):
-    """A word of a command's name: its own command, and the words that may follow it."""
+    """A word of a command's name: the command that ends with it, if any, and the words that may follow it."""
 
     spec: CommandSpec | None = None
     is_alias: bool = False
     is_topic: bool = False
-    """Whether only `help` knows it."""
+    """Whether it is a topic of `help` and not a command."""
     own_name: tuple[str, ...] = ()
     """For an alias: the command's full name."""
     is_own: bool = False
@@ -236,10 +238,10 @@ class Node(Struct):
     children: dict[str, Node] = field(default_factory=dict)
 
     def match(self, word: str) -> tuple[str, Node] | list[str]:
-        """The child that ``word`` names, exactly or abbreviated, otherwise the names that it could abbreviate.
+        """Return the child that ``word`` names, in full or abbreviated; otherwise the names that it could abbreviate.
 
-        As in GDB, any two names make an abbreviation ambiguous, but GDB's names take precedence over ours, and a help
-        topic is not a command.
+        As in GDB, any two possible names make an abbreviation ambiguous. But GDB's names take precedence over ours, and
+        a help topic is not a command.
         """
         exact = self.children.get(word)
         if exact is not None:
@@ -254,30 +256,30 @@ class Node(Struct):
 
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
 SCROLLS = re.compile(r"[+<>](?!\S)")
-"""Commands of the full screen's windows that are not words."""
+"""Matches commands of the full screen's windows that are not words."""
 WRONG_WORD = re.compile(r"[A-Za-z0-9_.+<>$-]+")
-"""The text that an error quotes where no command can begin."""
+"""Matches the text that an error quotes if no command can begin with it."""
 
 
 class Resolved(Struct, frozen=True):
-    """A parsed line: the command and the text after its name (leading blanks removed)."""
+    """A parsed line: the command, and the text after its name without leading blanks."""
 
     spec: CommandSpec
     text: str
 
 
 Saved = dict[tuple[str, ...], Node | None]
-"""The former commands at some names; ``None`` if there was none."""
+"""The commands that some names had before; ``None`` if there was none."""
 
 
 MAX_FOUND = 1024
 MAX_FOUND_LINE = 1024
 MAX_CANDIDATES = 100
-"""Limit on the characters of the listed candidates of an ambiguous name, as in GDB."""
+"""The maximum number of characters in the list of candidates of an ambiguous name, as in GDB."""
 
 
 def _first_few(names: list[str]) -> str:
-    """Names joined by commas, cut where GDB cuts them."""
+    """Join names by commas, and cut the list where GDB cuts it."""
     shown = ""
     for name in names:
         if len(shown) + len(name) + 6 >= MAX_CANDIDATES:
@@ -297,10 +299,10 @@ class Registry:
         self.hooks: set[str] = set()
         """Full names of hooks."""
         self.alias_help: dict[tuple[str, ...], str] = {}
-        """The documentation of aliases by `document`."""
-        self._found: dict[str, Resolved] = {}  # lines of loops are resolved again and again
+        """The documentation that `document` gave to aliases."""
+        self._found: dict[str, Resolved] = {}  # a cache: lines in loops are resolved again and again
         self.defaults: dict[tuple[str, ...], str] = {}
-        """Default arguments by the name of an alias; most have none."""
+        """Default arguments, by the name of the alias that has them."""
         self.abbreviations: set[tuple[str, ...]] = set()
         """Aliases that lists omit (``alias -a``)."""
         self._aliases: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -308,7 +310,7 @@ class Registry:
         self.prefix_command: Callable[[list[str], Node], CommandSpec] | None = None
 
     def add_late(self, prefixes: tuple[str, ...], add: Callable[[], None]) -> None:
-        """Add commands below ``prefixes`` only when one of these is needed: most sessions need none of them."""
+        """Add commands below ``prefixes`` only when one of the prefixes is needed: most sessions need none of them."""
         self._late.append((prefixes, add))
 
     def is_late(self, prefix: str) -> bool:
@@ -316,15 +318,15 @@ class Registry:
         return any(prefix in prefixes for prefixes, _ in self._late)
 
     def complete(self) -> None:
-        """Add what is still to be added."""
+        """Add all commands that are added on demand."""
         self._need(None)
 
     def need(self, prefix: str) -> None:
-        """Add what is still to be added below a prefix."""
+        """Add the commands below a prefix that are added on demand."""
         self._need(prefix)
 
     def _need(self, prefix: str | None) -> None:
-        """Add what is still to be added below a prefix; ``None`` for all."""
+        """Add the commands below a prefix that are added on demand; ``None`` for all prefixes."""
         wanted = [late for late in self._late if prefix is None or prefix in late[0]]
         if wanted:
             self._late = [late for late in self._late if late not in wanted]
@@ -332,14 +334,14 @@ class Registry:
                 add()
 
     def changed(self) -> None:
-        """Called when a command was added, replaced or removed."""
+        """Drop cached results, because a command was added, replaced or removed."""
         self._found.clear()
 
     def add(self, spec: CommandSpec) -> None:
-        """Add a command or replace the one of the same name; aliases lead to it."""
+        """Add a command, or replace the one of the same name; aliases lead to it."""
         self.changed()
         node = self._place(spec.words)
-        if node.is_alias:  # the new command replaces the alias, and does not affect the alias's target
+        if node.is_alias:  # replace the alias, but leave the command that it stands for alone
             self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
         node.spec = spec
         if spec.category is Category.USER:
@@ -369,23 +371,23 @@ class Registry:
 
     @staticmethod
     def _is_own(words: tuple[str, ...]) -> bool:
-        """Whether GDB has no command of that name."""
+        """Whether rocdbg has this name and GDB does not."""
         if words[0] in ("set", "show", "maintenance", "maint", "unset"):
             return len(words) > 1 and words[1] in OWN_SETTINGS
         return " ".join(words) not in gdb_names()
 
     def has_spec(self, name: str) -> bool:
-        """Whether a full name is a command, not only the beginning of others."""
+        """Whether a full name is that of a command, and not only the beginning of others."""
         if not self.has(name):
             return False
         return self._place(tuple(name.split())).spec is not None
 
     def user_aliases(self) -> list[tuple[tuple[str, ...], Node]]:
-        """The aliases defined by `alias`, with their expansions."""
+        """Return the aliases defined by `alias`, with their expansions."""
         return [(words, self._place(words)) for words in self.defaults if words not in self.abbreviations]
 
     def default_lines(self, words: tuple[str, ...]) -> list[str]:
-        """The help text for a command's aliases with default arguments."""
+        """Return the lines of help on a command's aliases that have default arguments."""
         mine = reversed(self._aliases.get(words, []))
         return [
             f"  alias {' '.join(alias)} = {' '.join(words)} {self.defaults[alias]}"
@@ -393,19 +395,19 @@ class Registry:
         ]
 
     def aliases(self, words: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """The other names of a command, the newest first."""
+        """Return the other names of a command, the newest first."""
         node = self._place(words)
         declared = list(node.spec.aliases) if node.spec is not None and node.spec.words == words else []
-        if " ".join(words) in gdb_names():  # names that GDB does not have are abbreviations
+        if " ".join(words) in gdb_names():  # help omits names that GDB does not have: they are abbreviations
             declared = [tuple(other.split()) for other in OTHER_NAMES.get(" ".join(words), ())]
         return [*reversed(self._aliases.get(words, [])), *declared]
 
     def add_alias(
         self, words: tuple[str, ...], target: Node, of: tuple[str, ...] = (), listed: bool = True
     ) -> None:
-        """Give a command another name; ``of`` is its own name, if help should mention the alias.
+        """Give a command another name; ``of`` is the command's own name, if help should mention the alias.
 
-        One that is not ``listed`` is not completed either.
+        An alias that is not ``listed`` is not completed either.
         """
         self.changed()
         node = self._place(words)
@@ -422,11 +424,11 @@ class Registry:
                 self.add(spec)
 
     def saved(self, spec: CommandSpec) -> Saved:
-        """The current commands at the names of a command, for `restore`."""
+        """Return the commands that currently have the names of a command, for `restore`."""
         return {words: self._copy(words) for words in (spec.words, *spec.aliases)}
 
     def restore(self, saved: Saved) -> None:
-        """Restore the former commands at some names (when a plug-in is unloaded)."""
+        """Restore the commands that some names had before; used when a plug-in is unloaded."""
         self.changed()
         for words, node in saved.items():
             siblings = self._place(words[:-1]).children
@@ -448,7 +450,7 @@ class Registry:
         return node
 
     def find(self, line: str) -> Resolved:
-        """The command a line names. Raises `CommandError` in GDB's words."""
+        """Return the command that a line names. Raises `CommandError` in GDB's words."""
         found = self._found.get(line)
         if found is None:
             found = self._find(line)
@@ -513,7 +515,7 @@ class Registry:
         raise CommandError(f'Undefined command: "{word}".  Try "help".')
 
     def node(self, words: list[str]) -> tuple[list[str], Node]:
-        """The node that (possibly abbreviated) words name, with their full names. Raises `CommandError`."""
+        """Return the node that (possibly abbreviated) words name, and the words' full names. Raises `CommandError`."""
         node = self.root
         path: list[str] = []
         for word in words:
@@ -527,7 +529,7 @@ class Registry:
         return path, node
 
     def specs(self) -> Iterator[CommandSpec]:
-        """Every command once, sorted by name."""
+        """Yield every command once, sorted by name."""
         self._need(None)
         seen: dict[str, CommandSpec] = {}
 

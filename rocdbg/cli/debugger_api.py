@@ -1,4 +1,4 @@
-"""`rocdbg.Debugger`: the session that the prompt drives, for Python programs."""
+"""`rocdbg.Debugger`: the same session that the prompt controls, for Python programs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Debugger:
-    """A debugging session driven by command lines.
+    """A debugging session controlled by command lines.
 
     ``Debugger("saxpy.toml")`` loads the same as ``rocdbg FILE``; without a file nothing is loaded yet. ``arch`` selects
     one of several code objects, as ``--arch`` does. Questions are answered with yes, as there is no user. Raises
-    `rocdbg.Error` when the file cannot be loaded.
+    `rocdbg.Error` if the file cannot be loaded.
 
     Attributes:
-        session: the engine, for values instead of text (see `rocdbg.debugger.session.Session`).
+        session: the engine, which returns values instead of text (see `rocdbg.debugger.session.Session`).
         shell: the command interpreter.
     """
 
@@ -61,11 +61,11 @@ class Debugger:
                 self.session.running.kill()
 
     def dprintf(self, text: str) -> DynamicPrintf:
-        """As the command ``dprintf`` with these arguments; the printed values are also kept.
+        """Set a ``dprintf`` with these arguments, as the command does; the printed values are also kept.
 
-        ``array()`` of the result gives it as a structured NumPy array, a row for each line, with the fields
-        ``$_thread``, ``$_lane`` and the arguments, by their expressions. All arguments have to be numbers.
-        Raises `rocdbg.Error`.
+        ``array()`` of the result returns them as a structured NumPy array, with one row for each line, and the fields
+        ``$_thread``, ``$_lane`` and the arguments, named by their expressions. All arguments must be numbers. Raises
+        `rocdbg.Error`.
         """
         self._run(f"dprintf {text}")
         table = self.session.breakpoints
@@ -78,10 +78,10 @@ class Debugger:
         return made
 
     def traced(self, number: int) -> NDArray[Any]:
-        """The data that tracepoint ``number`` has collected in the last trace experiment, as a structured array.
+        """Return the data that tracepoint ``number`` collected in the last trace experiment, as a structured array.
 
-        There is a row for each lane of each arrival, in order; the fields are ``$_thread``, ``$_lane``,
+        There is one row for each lane of each arrival, in order. The fields are ``$_thread``, ``$_lane``,
         ``$_instructions`` (how many the wave had executed before) and the collected values, by name. If values are
-        missing it is a masked array.
+        missing, it is a masked array.
         """
         return self.session.tracing.buffer.array(number)

@@ -20,7 +20,8 @@ _LETTER = re.compile(r"\d*[a-z]")
 
 
 class Display(Struct):
-    """A display. ``block`` is the innermost block to which a name in it belongs: it is shown only inside that block."""
+    """A display. ``block`` is the innermost block to which one of its names belongs; it is shown only inside the block.
+    """
 
     number: int
     letters: str
@@ -28,21 +29,21 @@ class Display(Struct):
     block: object = None
     enabled: bool = True
     unknown: str = ""
-    """The error in its format letter."""
+    """The error about its format letter, if that is invalid."""
 
     @property
     def format(self) -> Format:
-        """How it is shown. Raises `ExpressionError`."""
+        """Return the format in which it is shown. Raises `ExpressionError`."""
         return Format.parse(self.letters) if self.letters and not self.unknown else Format()
 
     @property
     def is_memory(self) -> bool:
-        """Whether it is shown as by `x`: as a string, as an instruction, or with a size."""
+        """Whether `x` shows it: it is a string, an instruction, or has a size letter."""
         return bool(self.letters) and not self.unknown and (self.format.letter in ("i", "s") or bool(self.format.size))
 
     @property
     def format_words(self) -> str:
-        """The format as ``info display`` shows it: ``/x `` or ``/2wd ``."""
+        """Return the format as ``info display`` shows it: ``/x `` or ``/2wd ``."""
         if not self.letters:
             return ""
         if not self.is_memory:
@@ -60,7 +61,7 @@ class Displays:
         self._next = 1
 
     def add(self, shell: Shell, letters: str, expression: str) -> None:
-        """`display`: show the expression now and at each stop. Raises when it cannot be parsed."""
+        """`display`: show the expression now and at each stop. Raises `rocdbg.Error` if it cannot be parsed."""
         new = Display(self._next, letters, expression, shell.session.data.innermost_block(expression))
         try:
             new.format  # noqa: B018 - a letter that is none is kept, and said where the value would be
@@ -71,39 +72,39 @@ class Displays:
         if shell.at_prompt:
             _show(shell, new)
         else:
-            with suppress(NoRegistersError):  # as in GDB, which finds out when it shows the value
+            with suppress(NoRegistersError):  # as in GDB, this is reported only when the value is shown
                 shell.session.data.expression_type(expression)
         self._displays[new.number] = new
         self._next += 1
 
     def all(self) -> list[Display]:
-        """In order of their numbers."""
+        """Return all displays in the order of their numbers."""
         return list(self._displays.values())
 
     def get(self, number: int) -> Display:
-        """Raises `DebuggerError` when there is none."""
+        """Return a display by number. Raises `DebuggerError` if there is none."""
         if number not in self._displays:
             raise DebuggerError(f"No display number {number}.")
         return self._displays[number]
 
     def remove(self, number: int) -> None:
-        """Raises `DebuggerError` when there is none."""
+        """Delete a display. Raises `DebuggerError` if there is none of this number."""
         self.get(number)
         del self._displays[number]
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all displays."""
         self._displays.clear()
 
     def show(self, shell: Shell) -> None:
-        """The enabled ones that have a meaning at the focus."""
+        """Show the enabled displays that have a meaning at the focus."""
         for display in self.all():
             if not display.enabled or not is_within(shell, display):
                 continue
             try:
                 _show(shell, display)
             except (NoSymbolError, NoRegistersError):
-                continue  # unknown here: shown again where it has a meaning
+                continue  # a name is unknown here: it is shown again where the name has a meaning
 
 
 def is_within(shell: Shell, display: Display) -> bool:

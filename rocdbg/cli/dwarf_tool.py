@@ -1,4 +1,4 @@
-"""``rocdbg dwarf ACTION FILE``: the DWARF of a file, without a prompt."""
+"""``rocdbg dwarf ACTION FILE``: shows or checks the DWARF of a file, without a prompt."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _parser() -> ArgumentParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the tool; returns the exit status."""
+    """Run the tool; return the exit status."""
     options = _parser().parse_args(arguments)
     is_good = True
     out = tool_output()

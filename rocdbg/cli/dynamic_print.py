@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 def print_dynamically(
     shell: Shell, made: DynamicPrintf, thread: int, lanes: Sequence[int], columns: Columns | None
 ) -> None:
-    """Print for some lanes of a wave. Raises a `rocdbg.Error` if the format or an argument is invalid, or if the output
-    file cannot be written.
+    """Print the lines of a dprintf for some lanes of a wave.
+
+    Raises a `rocdbg.Error` if the format or an argument is invalid, or if the output file cannot be written.
     """
-    from rocdbg.cli.printf import format_columns, format_printf  # few sessions print
+    from rocdbg.cli.printf import format_columns, format_printf  # imported late: few sessions print
 
     if columns is None and made.kept is not None:
         columns = _evaluated(shell, made, thread, lanes)
@@ -43,7 +44,7 @@ def print_dynamically(
 
 
 def _evaluated(shell: Shell, made: DynamicPrintf, thread: int, lanes: Sequence[int]) -> Columns:
-    """The values of lanes at their wave's current position."""
+    """Evaluate the arguments in some lanes, at the current position of their wave."""
     values = [
         [shell.session.data.evaluate(text, Focus(thread, lane)) for lane in lanes] for text in made.arguments or ()
     ]

@@ -12,7 +12,7 @@ ESCAPE = re.compile(r"\\([0-7]{1,3}|.|\n|$)", re.DOTALL)
 
 
 def unescape(text: str) -> str:
-    """Text with its C escape sequences replaced; an unknown one is replaced by its letter."""
+    """Replace the C escape sequences in a text; an unknown one is replaced by its letter."""
 
     def one(match: re.Match[str]) -> str:
         body = match.group(1)

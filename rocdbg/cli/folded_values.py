@@ -1,4 +1,4 @@
-"""Values in many places as text: equal neighbours folded, then the outliers."""
+"""Values in many places as text: equal neighbours are folded, and outliers listed below."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _CONDITION = re.compile(r"^[!$]|[=!<>]=|[<>]|&&|\|\|")
 
 WIDTH, GAP, MOST_COLUMNS = 80, 4, 8
-"""Limits of columns: characters of a line, blanks between two columns, and the number of columns."""
+"""Limits on columns: characters per line, blanks between two columns, and the number of columns."""
 MOST_ROWS = 16
-"""How many rows are written in a single column."""
+"""How many rows are written in a single column before several are used."""
 MOST_ODD = 8
-"""How many outliers are listed; more are only counted."""
+"""How many outliers are listed; any further ones are only counted."""
 
 
 class Places(enum.Enum):
-    """The places in which an expression is evaluated; the value is the name of one."""
+    """The places in which an expression is evaluated; the value is the word for one of them."""
 
     LANES = "lane"
     WAVES = "wave"
@@ -34,18 +34,18 @@ class Places(enum.Enum):
 
 
 def is_condition(text: str) -> bool:
-    """Whether the argument of a `find` command is an expression and not a regular expression.
+    """Whether the argument of a `find` command is an expression, not a regular expression.
 
-    That is so if it has a comparison or logical operator (``== != < > <= >= && ||``), or begins with ``!`` or ``$``.
+    It is if it has a comparison or logical operator (``== != < > <= >= && ||``), or begins with ``!`` or ``$``.
     """
     return _CONDITION.search(text) is not None
 
 
 def write_samples(shell: Shell, kind: str, samples: Iterable[Sample]) -> None:
-    """Samples as a folded table with a summary; ``kind``: "lane", "wave" or "workgroup".
+    """Write samples as a folded table with a summary; ``kind``: "lane", "wave" or "workgroup".
 
-    Samples may be computed one by one: an interrupt shows those collected so far. Raises the error if all samples
-    failed.
+    Samples may be computed one by one: after an interrupt, those collected so far are shown. Raises the error if all
+    samples failed.
     """
     seen: list[Sample] = []
     interrupted = False
@@ -68,7 +68,7 @@ def write_samples(shell: Shell, kind: str, samples: Iterable[Sample]) -> None:
 
 
 def _write_rows(shell: Shell, head: str, rows: list[tuple[str, str]]) -> None:
-    """Places and values below each other; many short ones in columns, which are read downwards."""
+    """Write places and values one below the other; many short ones go into columns, which are read downwards."""
     cells = [(places, one_line(text)) for places, text in rows]
     left = max((len(places) for places, _ in cells), default=0)
     right = max((len(text) for _, text in cells), default=0)
@@ -84,7 +84,7 @@ def _write_rows(shell: Shell, head: str, rows: list[tuple[str, str]]) -> None:
 
 
 def summary(kind: str, samples: list[Sample]) -> list[str]:
-    """The lines below a table: the number of values, the minimum and maximum, and the outliers."""
+    """Return the lines below a table: the number of values, the minimum and maximum, and the outliers."""
     found = spread(samples)
     if not found.count:
         return [f"No active {kind}s."]
@@ -108,7 +108,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def write_groups(shell: Shell, head: str, samples: Iterable[Sample]) -> None:
-    """Lanes grouped by their text, largest group first; ``head`` names the last column."""
+    """Write lanes grouped by their text, largest group first; ``head`` is the title of the last column."""
     lanes: dict[tuple[str, bool], list[int]] = {}
     for sample in samples:
         lanes.setdefault((sample.text, sample.active), []).append(sample.number)

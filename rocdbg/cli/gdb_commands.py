@@ -1,6 +1,6 @@
-"""The commands of GDB 13: their names, by the classes of its help; which do not apply here, and why.
+"""The commands of GDB 13: their names by the classes of its help, which of them do not apply here, and why.
 
-GDB's names take precedence if an abbreviation could mean one of its commands or one of ours.
+If an abbreviation could mean a command of GDB or one of ours, GDB's takes precedence.
 """
 
 from __future__ import annotations
@@ -113,12 +113,12 @@ HELP_TOPICS = (
     "aliases", "breakpoints", "data", "files", "internals", "obscure", "running", "stack", "status", "support",
     "text-user-interface", "tracepoints", "user-defined",
 )
-"""Names of classes, which GDB includes in the candidates for an abbreviation."""
+"""Names of classes of commands, which GDB includes in the candidates for an abbreviation."""
 OWN_SETTINGS = frozenset({
     "arg", "count-uninitialized", "gpu", "grid", "instruction-budget", "kernarg", "kernel", "launch",
     "lds-out-of-range", "skip-runtime-kernels", "stack-size", "workgroup",
 })
-"""Words after `set` and `show` that GDB does not have."""
+"""Words after `set` and `show` that rocdbg has and GDB does not."""
 
 GDB_COMMANDS: dict[str, list[str]] = {
     name: [" ".join(part.split()) for part in text.split(";")] for name, text in _COMMANDS.items()
@@ -136,7 +136,7 @@ OTHER_NAMES = _other_names()
 
 @cache
 def gdb_names() -> frozenset[str]:
-    """All full names."""
+    """Return the full names of all of GDB's commands."""
     every = [name for names in GDB_COMMANDS.values() for name in names]
     return frozenset([*every, *(other for others in OTHER_NAMES.values() for other in others)])
 
@@ -252,11 +252,11 @@ NOT_APPLICABLE = {
     "tcatch signal": "exceptions of kernels are caught by their kind: catch exception",
     "tsave": "a Python program gets what was collected as arrays: Debugger.traced",
 }
-"""Why a command does not apply here; the reason of a prefix covers the commands below it."""
+"""Reasons why commands do not apply here; the reason for a prefix covers the commands below it."""
 
 
 def reason_against(name: str) -> str | None:
-    """Why a GDB command does not apply here, if so."""
+    """Return why a GDB command does not apply here; None if it does."""
     words = name.split()
     for count in range(len(words), 0, -1):
         reason = NOT_APPLICABLE.get(" ".join(words[:count]))

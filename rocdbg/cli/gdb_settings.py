@@ -1,7 +1,7 @@
-"""GDB's settings without an effect here: `set` keeps their value, `show` shows it in GDB's words.
+"""GDB's settings that have no effect here: `set` stores their values, and `show` shows them in GDB's words.
 
-They let scripts and init files that were written for GDB run. They concern things that rocdbg does not have (processes,
-remote targets, other languages, debugging GDB itself). A setting that gains an effect moves to
+They allow scripts and init files that were written for GDB to run. They concern things that rocdbg does not have
+(processes, remote targets, other languages, debugging GDB itself). A setting that gains an effect moves to
 `rocdbg.cli.settings_table`.
 """
 
@@ -25,7 +25,7 @@ from rocdbg.cli.value_kinds import (
 
 NOTE = "Accepted and kept for scripts that are written for GDB; it changes nothing in rocdbg."
 Row = tuple[str, ValueKind | str, object, str] | tuple[str, ValueKind | str, object, str, str]
-"""Name, kind (words of an enumeration joined by ``|``), default, its subject, sentence of ``show``."""
+"""Name, kind (or the words of an enumeration, joined by ``|``), default, subject, and another sentence for ``show``."""
 
 ROWS: tuple[Row, ...] = (
     ("agent", "on|off", "off",
@@ -263,11 +263,11 @@ SUMMARIES = {
     "startup-with-shell": ("", "Show use of shell to start subprocesses."),
     "sysroot": ("", "Show the current system root."),
 }
-"""The first lines of help of `set` and `show` if they differ from the usual ones."""
+"""The first lines of the help on `set` and `show`, if they differ from the usual ones."""
 
 
 def settings_without_effect() -> Iterator[Setting]:
-    """All of them, by name."""
+    """Yield all settings that have no effect, by name."""
     for name, kind, default, what, *rest in sorted(ROWS, key=lambda row: row[0]):
         set_summary, show_summary = SUMMARIES.get(name, ("", ""))
         yield Setting(

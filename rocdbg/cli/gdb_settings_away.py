@@ -1,6 +1,6 @@
-"""GDB's settings that rocdbg does not have: known by name, so that `set`, `show` and `help` give the reason.
+"""GDB's settings that rocdbg does not have. Their names are known, so that `set`, `show` and `help` give the reason.
 
-`rocdbg.cli.gdb_settings` has those whose value is kept.
+`rocdbg.cli.gdb_settings` has the settings whose values are stored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PREFIX = {
     ),
     "remote": ("Remote protocol specific variables.", "Remote protocol specific variables."),
 }
-"""GDB's help of the prefixes, for `set` and `show`."""
+"""GDB's help on the prefixes of settings, for `set` and `show`."""
 
 ROWS = (
     ("ada print-signatures", "Enable or disable the output of formal and return types for functions in the overloads "
@@ -74,7 +74,7 @@ ROWS = (
      _BRANCHES),
     ("remote", *PREFIX["remote"], "the target is inside rocdbg: nothing is connected to"),
 )
-"""Name, the first line of help of `set` and of `show`, why it does not apply."""
+"""Name, the first lines of the help on `set` and `show`, and why the setting does not apply."""
 
 ONLY = (
     ("show configuration", "Show how rocdbg was configured at build time.",
@@ -83,11 +83,11 @@ ONLY = (
      "the cache of translated code is another (docs/cache.md)"),
     ("unset exec-wrapper", "Disable use of an execution wrapper.", "programs are started as they are"),
 )
-"""Commands about settings that have no counterpart."""
+"""Commands about settings that do not belong to a pair of `set` and `show`."""
 
 
 def reason_against_setting(name: str) -> str | None:
-    """Why a setting, or all with a prefix, do not apply here, if so."""
+    """Return why a setting, or all settings with a prefix, do not apply here; None if they do."""
     return next((reason for own, _, _, reason in ROWS if f"{own} ".startswith(f"{name} ")), None)
 
 
@@ -112,7 +112,7 @@ def _specs() -> Iterator[CommandSpec]:
 
 
 def add_settings_away(registry: Registry) -> None:
-    """Declare them, except those that the registry already has."""
+    """Declare these settings, except those that the registry already has."""
     for spec in _specs():
         if not registry.has(spec.name):
             registry.add(spec)

@@ -1,4 +1,4 @@
-"""Summaries of GDB's commands that rocdbg does not have: the first line of their help."""
+"""Summaries of GDB's commands that rocdbg does not have: the first lines of their help."""
 
 from __future__ import annotations
 

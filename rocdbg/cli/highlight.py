@@ -1,4 +1,4 @@
-"""Source as a terminal may see it, coloured: the roles of Pygments' tokens, by the file's name and language."""
+"""Source text made safe for a terminal, and coloured: Pygments' tokens become roles, by file name and language."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from pygments.token import _TokenType
 
 Parts = tuple[tuple[str, str], ...]
-"""A line: roles of `rocdbg.cli.themes`, each with its text."""
+"""A line in parts: a role of `rocdbg.cli.themes`, and its text."""
 
-# Clang reads C, C++ and assembly under many file names that pygments does not know.
+# Clang reads C, C++ and assembly under many file extensions that Pygments does not know.
 LEXERS = {
     ".hip": "cpp", ".cl": "c", ".clh": "c", ".cu": "cpp", ".cuh": "cpp", ".hpp": "cpp", ".h": "cpp",
     ".f90": "fortran",
 }
 ASSEMBLY = {".s", ".S", ".asm"}
-"""Assembly of the GPU or, for a whole program, of its host."""
+"""Extensions of assembly files, for the GPU or, in a whole program, for its host."""
 
 
 MAX_COLOURED = 1 << 20
-"""Limit on the characters of a coloured file; lexing a longer one would be noticeable."""
+"""The maximum number of characters in a file that is coloured; lexing a longer one would take noticeable time."""
 
 
 def shown_lines(
     lines: Sequence[str], file: str, first: int, count: int, colour: bool, palette: Mapping[str, str] = DEFAULT_PALETTE
 ) -> list[str]:
-    """Lines [first, first + count) of a file, made visible, and then coloured by a palette if ``colour``.
+    """Return lines [first, first + count) of a file, made visible and, if ``colour``, coloured by a palette.
 
     The whole file is lexed, so that comments are recognised. Every coloured line ends with its colours reset.
     """
@@ -45,7 +45,7 @@ def shown_lines(
 
 
 def styled_lines(lines: Sequence[str], file: str) -> Sequence[Parts]:
-    """All lines of a file, made visible, in parts with their roles."""
+    """Return all lines of a file, made visible, in parts with their roles."""
     if sum(map(len, lines)) > MAX_COLOURED:
         return [(("", visible_source(line)),) for line in lines]
     return _lexed("\n".join(map(visible_source, lines)), file)
@@ -87,7 +87,7 @@ def _lexed(text: str, file: str) -> tuple[Parts, ...]:
 
 @lru_cache(maxsize=256)
 def _role(token: _TokenType) -> str:
-    """The role of a token of Pygments, or of the nearest of its kinds that has one."""
+    """Return the role of a Pygments token, or that of the nearest more general token type that has one."""
     from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, String
 
     roles = {

@@ -1,8 +1,8 @@
 """Internal errors: how a session reports a bug in rocdbg, and where it keeps the traceback.
 
-A command that encounters one ends with one message, as in GDB, and the session continues.
-``ROCDBG_INTERNAL_ERRORS=raise`` lets exceptions pass unchanged, for debugging rocdbg; shells of Python programs and
-tests do so by default.
+A command that encounters a bug ends with one message, as in GDB, and the session continues.
+``ROCDBG_INTERNAL_ERRORS=raise`` lets exceptions pass unchanged, for debugging rocdbg itself; shells in Python programs
+and tests do so by default.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import rocdbg
 from rocdbg.errors import Error
 
 MAX_REPORTS = 20
-"""Limit on reports kept; the oldest are deleted first."""
+"""The maximum number of reports that are kept; the oldest are deleted first."""
 VARIABLE = "ROCDBG_INTERNAL_ERRORS"
 _PREFIX = "internal-error-"
 
 
 class InternalError(Error):
-    """A bug in rocdbg, encountered by a command; ``report`` is the file with its traceback, if one could be written."""
+    """A command encountered a bug in rocdbg; ``report`` is the file with the traceback, if one could be written."""
 
     def __init__(self, message: str, report: Path | None = None) -> None:
         self.report = report
@@ -34,7 +34,7 @@ class InternalError(Error):
 
 
 class ResourceError(Error):
-    """A command that needs more memory or stack than available."""
+    """A command needs more memory or stack than is available."""
 
 
 def are_reported() -> bool:
@@ -43,7 +43,7 @@ def are_reported() -> bool:
 
 
 def as_error(error: BaseException, command: str) -> Error:
-    """The message for the user about an exception that a command should not let pass."""
+    """Return the message for the user about an exception that should not leave a command."""
     if isinstance(error, MemoryError):
         return ResourceError("virtual memory exhausted.")
     if isinstance(error, RecursionError):
@@ -58,9 +58,9 @@ def as_error(error: BaseException, command: str) -> Error:
 
 
 def keep_stray_reports() -> None:
-    """Send errors that cannot be caught (in finalisers, in the progress bar's thread) to a report, and drop warnings.
+    """Write errors that cannot be caught (in finalisers, in the progress bar's thread) to a report, and drop warnings.
 
-    Only for a process that belongs to the debugger.
+    This is only for a process that belongs to the debugger.
     """
     sys.unraisablehook = lambda found: _keep_stray(found.exc_value)
     threading.excepthook = lambda found: _keep_stray(found.exc_value)
@@ -74,16 +74,16 @@ def _keep_stray(error: BaseException | None) -> None:
 
 
 def _described(error: BaseException) -> str:
-    """The exception in one line, whatever its own text does."""
+    """Describe an exception in one line, even if its own methods fail."""
     try:
         text = str(error).strip().partition("\n")[0][:200]
-    except Exception:  # a bug in the exception: use only its name
+    except Exception:  # a bug in the exception itself: use only its name
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _place(error: BaseException) -> str:
-    """``rocdbg/cli/shell.py:12``: where it was raised, the innermost place in rocdbg."""
+    """Return where an exception was raised, as the innermost place in rocdbg: ``rocdbg/cli/shell.py:12``."""
     package = Path(__file__).resolve().parents[1]
     place = "?"
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -94,7 +94,8 @@ def _place(error: BaseException) -> str:
 
 
 def state_directory() -> Path | None:
-    """``$XDG_STATE_HOME/rocdbg``, else ``~/.local/state/rocdbg``; ``None`` for a user without a home."""
+    """Return ``$XDG_STATE_HOME/rocdbg``, else ``~/.local/state/rocdbg``; ``None`` for a user without a home directory.
+    """
     named = os.environ.get("XDG_STATE_HOME", "")
     if Path(named).is_absolute():
         return Path(named) / "rocdbg"
@@ -103,7 +104,7 @@ def state_directory() -> Path | None:
 
 
 def home_directory() -> Path | None:
-    """The user's home directory; ``None`` if there is none, or if it is not absolute."""
+    """Return the user's home directory; ``None`` if there is none or it is not absolute."""
     try:
         home = Path.home()
     except (RuntimeError, KeyError, OSError):
@@ -112,7 +113,7 @@ def home_directory() -> Path | None:
 
 
 def write_report(error: BaseException, command: str) -> Path | None:
-    """Keep the traceback in a file that only the user can read; ``None`` if that cannot be done."""
+    """Write the traceback to a file that only the user can read; return ``None`` if that is not possible."""
     try:
         text = f"Command: {command[:1000]!r}\n\n{''.join(traceback.format_exception(error, limit=-50))}"
     except Exception:  # a failing report must not hide its cause
@@ -121,7 +122,7 @@ def write_report(error: BaseException, command: str) -> Path | None:
 
 
 def write_report_text(text: str) -> Path | None:
-    """Keep a text, headed by versions, in a file that only the user can read; ``None`` if that cannot be done."""
+    """Write a text, preceded by versions, to a file that only the user can read; ``None`` if that is not possible."""
     folder = state_directory()
     if folder is None:
         return None
@@ -131,7 +132,7 @@ def write_report_text(text: str) -> Path | None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         path = folder / f"{_PREFIX}{stamp}-{os.getpid()}-{time.monotonic_ns() % 1_000_000}.txt"
         head = f"rocdbg {rocdbg.__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-        # O_EXCL: no existing file or link is written to
+        # O_EXCL: never write to an existing file or link
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{head}{text}")

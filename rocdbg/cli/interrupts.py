@@ -2,7 +2,7 @@
 
 While the program runs, Ctrl-C stops it; otherwise it ends the current command with "Quit", as in GDB. Outside commands
 it is deferred until the next one begins, so that it never breaks the loop that reads them. SIGTERM and SIGHUP end the
-session in order: the program is stopped first, and the terminal is restored.
+session in an orderly way: the program is stopped first, and the terminal is restored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 PATIENCE = 3
-"""How many signals must arrive before one is raised even where it is not expected, because something does not respond.
+"""How many signals must arrive before one is raised even where it is not expected, because the session does not respond
+to them.
 """
 LEAVING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -28,7 +29,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Terminated(ControlFlow):
-    """A signal requested the end of the session; ``status`` is the exit status that shells use for it."""
+    """A signal has requested the end of the session; ``status`` is the exit status that shells use for this signal."""
 
     def __init__(self, number: int) -> None:
         self.status = 128 + number
@@ -36,14 +37,14 @@ class Terminated(ControlFlow):
 
 
 class Signals:
-    """The handlers of one shell. Exceptions are raised between `open` and `close` only."""
+    """The signal handlers of one shell. Exceptions are raised only between `open` and `close`."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
         self.leave_prompt: Callable[[BaseException], None] | None = None
-        """Set while a prompt reads a line in its own event loop, which has to be left from inside."""
+        """Set while a prompt reads a line in its own event loop: makes the prompt raise an exception."""
         self.raised = False
-        """Whether Ctrl-C was raised in the current command. C libraries may turn it into another exception."""
+        """Whether Ctrl-C was raised in the current command: a C library may then turn it into another exception."""
         self._open = False
         self._pending = 0  # interrupts that have not been handled yet
         self._leaving: int | None = None
@@ -68,7 +69,7 @@ class Signals:
         self._raise_pending()
 
     def close(self) -> None:
-        """End it. Raises `Terminated` if the session should end."""
+        """End a command or a read. Raises `Terminated` if the session should end."""
         self._open = False
         self.leave_prompt = None
         if self._leaving is not None:
@@ -76,7 +77,7 @@ class Signals:
 
     @property
     def asked(self) -> bool:
-        """Whether there is an unhandled Ctrl-C."""
+        """Whether there is a Ctrl-C that has not been handled yet."""
         return self._pending > 0
 
     def answered(self) -> None:
@@ -84,8 +85,8 @@ class Signals:
         self._pending = 0
 
     def typed(self) -> None:
-        """Record that Ctrl-C was typed after a line, while the prompt still had the terminal: it applies to the line's
-        command.
+        """Record that Ctrl-C was typed after a line, while the prompt still controlled the terminal: it applies to the
+        command on that line.
         """
         self._pending += 1
 
@@ -107,7 +108,8 @@ class Signals:
             self.shell.state.interrupted = True
             session.running.interrupt()
         elif self._open or self._pending >= PATIENCE:
-            # closed: the exit must not be interrupted too (that of a condition is short, and the program continues)
+            # Close, so that unwinding is not interrupted too. Stay open while a condition is evaluated: then unwinding
+            # is short, and the program continues.
             self._open, self._pending = self._open and session.running.evaluating, 0
             self.raised = True
             raise Interrupted

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 
-# -- extents of arguments
+# -- functions that determine the extent of an argument
 
 
 def word(text: str) -> int:
-    """Up to the next blank."""
+    """Return the extent of one word, up to the next blank."""
     return len(split_word(text)[0])
 
 
 def words_while(fits: Callable[[str], object]) -> Callable[[str], int]:
-    """The leading words that fit."""
+    """Return a function for the extent of the leading words for which ``fits`` is true."""
 
     def extent(text: str) -> int:
         end = 0
@@ -43,12 +43,12 @@ def words_while(fits: Callable[[str], object]) -> Callable[[str], int]:
 
 
 def slash(text: str) -> int:
-    """``/x``, ``/4xw``: a slash and what follows without a blank."""
+    """Return the extent of ``/x`` or ``/4xw``: a slash and what follows it without a blank."""
     return word(text) if text.startswith("/") else 0
 
 
 def _slashes(text: str) -> int:
-    """``/r /s``."""
+    """Return the extent of ``/r /s``."""
     return words_while(lambda found: found.startswith("/"))(text)
 
 
@@ -56,22 +56,22 @@ def _slashes(text: str) -> int:
 
 
 def text_of(metasyntax: str, completes: Completes = Completes.NOTHING, words: tuple[str, ...] = ()) -> Kind:
-    """The rest of the line, unchanged; completion also offers ``words``."""
+    """Return a kind for the rest of the line, unchanged; completion also offers ``words``."""
     return Kind(metasyntax, "str", _same, completes=completes, words=words)
 
 
 def word_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """One word."""
+    """Return a kind for one word."""
     return Kind(metasyntax, "str", _same, word, completes)
 
 
 def words_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """All words of the line."""
+    """Return a kind for all words of the line."""
     return Kind(metasyntax, "list[str]", lambda shell, text: text.split(), completes=completes)
 
 
 def number_of(metasyntax: str, wrong: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """A number (`as_digits`); ``wrong`` is the error for an invalid word, with ``{}`` as its placeholder."""
+    """Return a kind for a number (`as_digits`); ``wrong`` is the error, in which ``{}`` stands for the invalid word."""
 
     def read(shell: Shell, text: str) -> int:
         digits = as_digits(shell, text)
@@ -114,11 +114,11 @@ IDS = Kind("ID...", "NumberList", lambda shell, text: NumberList.parse(text), wo
 BREAKPOINTS = Kind(
     "N...", "list[int]", lambda shell, text: parse_numbers(as_digits(shell, text)), completes=Completes.BREAKPOINT
 )
-"""Numbers and ranges of breakpoints, that need not exist."""
+"""Numbers and ranges of breakpoints, which need not exist."""
 THREADS = Kind(
     "ID...", "ThreadList", lambda shell, text: ThreadList.parse(text), completes=Completes.THREAD
 )
-"""Threads and lanes of them (``2``, ``1-3:*``)."""
+"""Threads, and lanes of threads (``2``, ``1-3:*``)."""
 REGISTERS = Kind(
     "NAME...", "list[str]", lambda shell, text: [name.lstrip("$") for name in text.split()],
     completes=Completes.REGISTER,
@@ -131,4 +131,4 @@ OUTPUT_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:]
 COUNTED_FORMAT = Kind("/FMT", "Format", lambda shell, text: Format.parse(text[1:]), slash)
 """A format with a repeat count (``/4xw``)."""
 EVERYTHING = compile_pattern("")
-"""The pattern of a `REGEXP` that was left out."""
+"""The pattern of a `REGEXP` argument that was omitted."""

@@ -6,7 +6,7 @@ from rocdbg.debugger.base.errors import ControlFlow
 
 
 class Quit(ControlFlow):
-    """`quit` was given: unwinds to the front end. ``status`` is the exit status, ``None`` where none was named."""
+    """`quit`: unwinds to the front end. ``status`` is the exit status, ``None`` if none was given."""
 
     def __init__(self, status: int | None = None) -> None:
         self.status = status
@@ -14,8 +14,8 @@ class Quit(ControlFlow):
 
 
 class LoopBreak(ControlFlow):
-    """`loop_break` inside `while`."""
+    """`loop_break` inside `while`: leaves the loop."""
 
 
 class LoopContinue(ControlFlow):
-    """`loop_continue` inside `while`."""
+    """`loop_continue` inside `while`: begins the next pass of the loop."""

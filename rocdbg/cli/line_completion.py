@@ -1,4 +1,4 @@
-"""Completion: what may follow a line up to the cursor.
+"""Completion: what can be added to a line at the cursor.
 
 `complete_line` is a plain function of the shell's registry and symbols; the prompt and the `complete` command both use
 it.
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from rocdbg.cli.arguments import Arguments
     from rocdbg.cli.shell import Shell
 
-LIMIT = 200  # candidates, as GDB's max-completions
+LIMIT = 200  # the maximum number of candidates, as GDB's max-completions
 LAST_NAME = re.compile(r"(?<!\w)\$?[A-Za-z_][A-Za-z0-9_:]*$|\$$")
 _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
-"""The keyword of the condition after a place."""
+"""Matches the keyword that begins the condition after a place."""
 PLACES = ("-function", "-label", "-line", "-qualified", "-source")
 """The options of explicit locations."""
 _BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
-"""The text before the command in an alias, and after a setting."""
+"""Matches the text before the command that an alias stands for, and before the one that follows a setting."""
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
-    """Where the word to complete starts in ``line``, and the words that fit, sorted, at most `LIMIT`."""
+    """Return where the word to be completed starts in ``line``, and the words that fit, sorted, at most `LIMIT`."""
     node = shell.registry.root
     position = len(line) - len(line.lstrip())
     while True:
@@ -61,7 +61,7 @@ def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:
 
 
 def _names(node: Node, prefix: str) -> list[str]:
-    """The words that may follow, sorted; an alias only if the command's own name does not fit."""
+    """Return the words that may follow, sorted; an alias only if the command's own name does not fit."""
     found = {name: child for name, child in node.children.items() if name.startswith(prefix) and not _hidden(child)}
     own = {id(child.spec) for child in found.values() if child.spec is not None and not child.is_alias}
     return sorted(name for name, child in found.items() if not child.is_alias or id(child.spec) not in own)
@@ -84,7 +84,7 @@ def _arguments(shell: Shell, node: Node, line: str, start: int) -> tuple[int, li
 
 
 def _declared(shell: Shell, arguments: Arguments, line: str, start: int) -> tuple[int, list[str]]:
-    """What may occur at the end of a line whose command declares its arguments; the first that fit."""
+    """Complete a line whose command declares its arguments; the first argument for which words fit is used."""
     place = start
     found: list[str] = []
     for candidate in arguments.candidates(line[start:]):
@@ -101,13 +101,13 @@ def _declared(shell: Shell, arguments: Arguments, line: str, start: int) -> tupl
 
 
 def _last_word(line: str, start: int) -> int:
-    """Where the last word of an argument that starts at ``start`` begins."""
+    """Return where the last word of an argument begins; the argument starts at ``start``."""
     text = line[start:]
     return len(line) - len(text.split(" ")[-1]) if text else start
 
 
 def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int, list[str]]:
-    """What completes an argument that starts at ``start``."""
+    """Complete an argument that starts at ``start``."""
     if kind is Completes.CODE and _CONDITION.search(line, start):
         kind = Completes.EXPRESSION
     last = _last_word(line, start)
@@ -117,7 +117,7 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
         return last, [word for word in PLACES if word.startswith(line[last:])]
     if kind is Completes.COMMAND:
         if line[start:] == "-":
-            return start, []  # an option begins, not the command of that name
+            return start, []  # the beginning of an option, not the command of that name
         return _command_words(shell, line, start)
     if kind is Completes.HELP:
         here, words = _command_words(shell, line, start)
@@ -143,12 +143,12 @@ def _of_kind(shell: Shell, kind: Completes, line: str, start: int) -> tuple[int,
         if kind is Completes.TYPE:  # `ptype` takes expressions too
             words += shell.session.complete(Completes.EXPRESSION.value, line[last:], line[start:])
     except Error:
-        return last, []  # nothing is loaded or known: nothing to offer
+        return last, []  # nothing is loaded, or a name is unknown: there is nothing to offer
     return last, sorted(set(words))[:LIMIT]
 
 
 def _command_words(shell: Shell, line: str, start: int, lead: str = "") -> tuple[int, list[str]]:
-    """What completes the command that starts at ``start``; ``lead`` is treated as a prefix of it."""
+    """Complete a command that starts at ``start``; ``lead`` is treated as a prefix of the command."""
     inner, words = complete_line(shell, lead + line[start:])
     return start + inner - len(lead), words
 

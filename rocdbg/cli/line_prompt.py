@@ -1,7 +1,7 @@
-"""Lines as they come: from a pipe, and from a terminal that edits and shows them itself.
+"""Reads lines without editing them: from a pipe, or from a terminal that edits and shows its input by itself.
 
-So are terminals read that cannot move their cursor or do not answer (programs drive them: expect, DejaGnu, an editor),
-and every terminal with `set editing off`.
+Terminals are read in this way if they cannot move their cursor or do not answer queries (because expect, DejaGnu or an
+editor controls them); so is every terminal with `set editing off`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LinePrompt:
-    """Writes a prompt and reads a line. ``says_what_is_wanted``: whether a block says how it ends, as to a person."""
+    """Writes a prompt and reads a line. ``says_what_is_wanted``: show how to end a block, as for a human user."""
 
     def __init__(self, shell: Shell, says_what_is_wanted: bool) -> None:
         self._shell = shell
@@ -25,25 +25,25 @@ class LinePrompt:
         self._wanted = ""
 
     def close(self) -> None:
-        """The terminal was never taken."""
+        """Do nothing: this prompt does not take over the terminal."""
 
     def read(self, prompt: str) -> str:
-        """A command line. Raises EOFError at the end of input."""
+        """Read a command line. Raises EOFError at the end of input."""
         line = self._line(prompt)
         wanted = what_is_wanted(line) if self._says else ""
-        # GDB says nothing of `if` and `while`
+        # GDB shows no instructions for `if` and `while`
         self._wanted = wanted.replace(".  ", ".\n", 1) if ".  " in wanted else ""
         return line
 
     def more(self, prompt: str) -> str:
-        """A further line of a block."""
+        """Read a further line of a block."""
         if self._wanted:
             self._shell.line(self._wanted)
             self._wanted = ""
         return self._line(prompt)
 
     def ask(self, question: str) -> str:
-        """The answer to a question."""
+        """Read the answer to a question."""
         return self._line(question)
 
     def _line(self, prompt: str) -> str:
@@ -56,7 +56,7 @@ class LinePrompt:
             shell.out.flush()
             try:
                 line = sys.stdin.readline()
-            except OSError as error:  # a folder, a terminal that is gone
+            except OSError as error:  # standard input is a directory, or a terminal that no longer exists
                 shell.warn(f"standard input: {error.strerror}.")
                 raise EOFError from None
             if not line and not typed:
@@ -65,7 +65,9 @@ class LinePrompt:
         return without_answers(line.rstrip("\n"))
 
     def _typed_ahead(self) -> str:
-        """What was typed up to a line's end while the terminal was asked; as it did not show it then, it is shown."""
+        """Return a line that was typed while the terminal was queried. The terminal did not show it then, so it is
+        shown.
+        """
         shell = self._shell
         if not shell.typed_ahead:
             return ""

@@ -40,7 +40,7 @@ def _parser() -> ArgumentParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the tool; returns the exit status."""
+    """Run the tool; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
         found = report(

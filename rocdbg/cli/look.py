@@ -1,4 +1,4 @@
-"""How a session's text looks: the theme that is chosen for what is known of the terminal, as the user changed it."""
+"""How a session's text looks: the theme that suits the terminal, with the changes that the user has made to it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 TRUE_COLOUR = 1 << 24
 LIGHT = 0.18
-"""The relative luminance from which a background is light: black and white text contrast alike with it."""
+"""The relative luminance above which a background counts as light: black and white text have equal contrast there."""
 
 
 class Look(Struct):
-    """What is known of a terminal.
+    """What is known about a terminal.
 
     Attributes:
-        colours: how many it shows; 2 for none.
-        on_light: whether its background is light; ``None`` where that is not known.
+        colours: how many colours it shows; 2 for none.
+        on_light: whether its background is light; ``None`` if that is not known.
     """
 
     colours: int = 16
@@ -34,9 +34,10 @@ class Look(Struct):
 
 
 def theme_name(shell: Shell) -> str:
-    """The theme in use: where `set style theme` has not chosen one, that of the terminal's background.
+    """Return the name of the theme in use: the one that `set style theme` selected, or one for the terminal's
+    background.
 
-    A background that is not known is taken for dark, as most are, and as GDB's own colours are made for.
+    An unknown background is assumed to be dark, as most are, and as GDB's own colours assume.
     """
     chosen = str(shell.settings.get("style theme", "auto"))
     if chosen != "auto":
@@ -45,7 +46,7 @@ def theme_name(shell: Shell) -> str:
 
 
 def roles(shell: Shell) -> Mapping[str, Style]:
-    """The style of each role."""
+    """Return the style of each role."""
     colours = shell.look.colours if shell.out.colour else 2
     found = with_settings(theme(theme_name(shell), bool(shell.look.on_light)).roles(colours), shell.settings)
     if colours > 2:
@@ -54,7 +55,7 @@ def roles(shell: Shell) -> Mapping[str, Style]:
 
 
 def restyle(shell: Shell) -> None:
-    """Write with the styles of the theme from now on."""
+    """Use the styles of the theme for all further output."""
     styles, before = roles(shell), shell.out.palette
     shell.out.palette = {role: each.escape(shell.look.colours) for role, each in styles.items()}
     if shell.screen is not None:
@@ -64,7 +65,7 @@ def restyle(shell: Shell) -> None:
 
 
 def colours_of(environment: Mapping[str, str]) -> int:
-    """How many colours a terminal shows by its environment (``COLORTERM``, ``TERM``)."""
+    """Return how many colours a terminal shows, judging by its environment (``COLORTERM``, ``TERM``)."""
     name = environment.get("TERM", "")
     if environment.get("COLORTERM") in ("truecolor", "24bit") or name.endswith("-direct"):
         return TRUE_COLOUR
@@ -76,7 +77,7 @@ def colours_of(environment: Mapping[str, str]) -> int:
 
 
 def meet_terminal(shell: Shell) -> None:
-    """Find out what the terminal can show, and whether it answers at all: on one that does not, nothing is coloured."""
+    """Find out what the terminal can show, and whether it answers queries; if it does not, nothing is coloured."""
     environment = os.environ
     if is_dumb():
         return
@@ -91,13 +92,13 @@ def meet_terminal(shell: Shell) -> None:
 
 
 def is_light(red: float, green: float, blue: float) -> bool:
-    """Whether a background is light; the shares are from 0 to 1 (sRGB)."""
+    """Whether a background is light; the components are numbers from 0 to 1 (sRGB)."""
     linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue))
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) > LIGHT
 
 
 def light_by_environment(environment: Mapping[str, str]) -> bool | None:
-    """What ``COLORFGBG`` (``0;15``: black on white) or the terminal's name say of the background; ``None``: nothing."""
+    """Return what ``COLORFGBG`` (``0;15``: black on white) or the terminal's name shows; ``None`` if nothing."""
     last = environment.get("COLORFGBG", "").rpartition(";")[2]
     if re.fullmatch(r"\d{1,2}", last) and int(last) < 16:
         return int(last) in (7, 15)

@@ -1,4 +1,4 @@
-"""The `rocdbg` command: options as in GDB, then scripts, then the prompt."""
+"""The `rocdbg` command: it processes options as GDB does, then scripts, then the prompt."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ file (.toml). Options may be written with one dash or two, as in GDB.
 
 
 class _Ordered(argparse.Action):
-    """Collects -x and -ex (-ix and -iex) in one list, in the order given."""
+    """Collects -x and -ex (or -ix and -iex) in one list, in the order in which they are given."""
 
     def __call__(self, parser: object, namespace: object, values: object, option: str | None = None) -> None:
         kind = "file" if (option or "").lstrip("-") in ("x", "command", "ix", "init-command") else "command"
@@ -47,7 +47,7 @@ class _Ordered(argparse.Action):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The command line. Long options take one dash or two."""
+    """Create the parser of the command line. Long options may have one dash or two."""
     parser = ArgumentParser(
         prog="rocdbg",
         description="Debug AMD GPU kernels without an AMD GPU.",
@@ -98,7 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run_scripts(shell: Shell, scripts: Sequence[tuple[str, str]]) -> bool:
-    """Run -x files and -ex commands in order; returns whether all succeeded. A failure does not stop the rest."""
+    """Run -x files and -ex commands in order; return whether all succeeded. A failure does not stop the rest."""
     good = True
     for kind, text in scripts:
         if kind == "command":
@@ -114,21 +114,21 @@ TOOLS = {"annotate": "annotate", "dwarf": "dwarf_tool", "llvmdi": "llvmdi_tool"}
 
 def _run_tool(arguments: list[str], owns_process: bool) -> int:
     module = importlib.import_module(f"rocdbg.cli.{TOOLS[arguments[0]]}")
-    from rocdbg.cli.progress import work_shown  # late: no other start needs it yet
+    from rocdbg.cli.progress import work_shown  # imported late: other ways to start do not need it yet
 
     try:
         with work_shown(sys.stderr):
             status: int = module.run(arguments[1:])
     except KeyboardInterrupt:
         if owns_process:
-            leave_at_once(128 + signal.SIGINT)  # before the exception's frames release what they hold
+            leave_at_once(128 + signal.SIGINT)  # before the frames of the exception release what they hold
         raise
     return status
 
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = (), owns_process: bool = False) -> int:
-    """Run the debugger; returns the exit status. ``interrupts``: the number of Ctrl-C before this was called.
-    ``owns_process``: nothing follows it in the process, which Ctrl-C may end here.
+    """Run the debugger; return the exit status. ``interrupts``: how often Ctrl-C was pressed before this was called.
+    ``owns_process``: nothing follows in the process, so that Ctrl-C may end it here.
     """
     return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts, owns_process))
 
@@ -136,7 +136,7 @@ def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = (), owns
 def _main(arguments: list[str], interrupts: Sequence[int], owns_process: bool) -> int:
     terminal = TerminalState()
     try:
-        if arguments and arguments[0] in TOOLS:  # a file with this name can be given as ./llvmdi
+        if arguments and arguments[0] in TOOLS:  # to debug a file with such a name, write ./llvmdi
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if interrupts:
                 raise KeyboardInterrupt
@@ -186,7 +186,7 @@ def _make_shell(options: argparse.Namespace) -> Shell:
 
 
 def _session(shell: Shell, options: argparse.Namespace) -> int:
-    """From the first script to the last line."""
+    """Run the session, from the first script to the last line."""
     outcomes = Outcomes()
     shell.session.observers.append(outcomes)
     status: int | None = None
@@ -204,7 +204,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
         with suppress(OutputLost):
             shell.out.flush()
     except OutputLost:
-        return LOST  # the reader has gone; nothing more to write
+        return LOST  # the output has no reader any more
     finally:
         if shell.out.log is not None:
             with suppress(OSError):
@@ -215,7 +215,7 @@ def _session(shell: Shell, options: argparse.Namespace) -> int:
 
 
 def _wait_for_detached(shell: Shell) -> None:
-    """Wait until detached programs end, because rocdbg is their GPU. Ctrl-C ends them."""
+    """Wait until detached programs end, because rocdbg acts as their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
         complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")
@@ -267,7 +267,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
 
 
 def _settings_of(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """What further options stand for, as commands."""
+    """Return the settings that further options stand for, as commands."""
     lines = [f"cd {options.cd}"] if options.cd is not None else []
     if options.directories:
         lines.append(f"set directories {':'.join(reversed(options.directories))}")

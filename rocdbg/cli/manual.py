@@ -51,7 +51,7 @@ COUNTED = """
 
 
 def manual(registry: Registry) -> str:
-    """The manual as Markdown."""
+    """Return the manual as Markdown."""
     parts = [HEAD]
     every = [spec for spec in registry.specs() if not spec.hidden]
     specs = [spec for spec in every if not _is_kept(spec)]
@@ -75,7 +75,7 @@ def manual(registry: Registry) -> str:
 
 
 def _states(registry: Registry) -> Iterator[str]:
-    """A table for each class of GDB's commands: the missing ones, and why."""
+    """Yield a table for each class of GDB's commands: the commands that are missing, and why."""
     for name, commands in GDB_COMMANDS.items():
         rows = []
         there = 0
@@ -91,7 +91,7 @@ def _states(registry: Registry) -> Iterator[str]:
 
 
 def _differences() -> Iterator[str]:
-    """The reasons why answers differ from GDB's, most frequent first, and the number of each kind."""
+    """Yield the reasons why output differs from GDB's, most frequent first, with the number of cases."""
     reasons: Counter[str] = Counter()
     for file in sorted((COMPARISON / "differences").glob("*.txt")):
         why = ""
@@ -119,17 +119,17 @@ def _differences() -> Iterator[str]:
 
 
 def _share(part: int, whole: int) -> str:
-    """A percentage, rounded down: 100 % means all."""
+    """Return a percentage, rounded down, so that 100 % means all."""
     return f"{part * 1000 // whole / 10} %"
 
 
 def _is_kept(spec: CommandSpec) -> bool:
-    """Whether a command is for a setting without effect."""
+    """Whether a command sets or shows a setting that is stored without effect."""
     return spec.setting is not None and NOTE in spec.setting.set_help
 
 
 def _is_row(spec: CommandSpec) -> bool:
-    """Whether a command is one of a `set` and `show` pair whose help is one line: a row of a table is enough."""
+    """Whether a command belongs to a `set` and `show` pair with one line of help, for which a table row is enough."""
     return spec.is_setting and "\n" not in spec.help
 
 

@@ -15,11 +15,14 @@ LIMIT = 1 << 20
 
 
 class RangeError(Error):
-    """A list of numbers that cannot be read."""
+    """A list of numbers has invalid syntax."""
 
 
 def parse_ranges(words: list[str]) -> list[int]:
-    """The numbers of items such as ``3`` and ``0-7``, in the order given, each once. Raises `RangeError`."""
+    """Return the numbers of items such as ``3`` and ``0-7``, in the order given, without repetitions.
+
+    Raises `RangeError`.
+    """
     found: dict[int, None] = {}
     for word in words:
         match = ITEM.match(word)
@@ -36,7 +39,7 @@ def parse_ranges(words: list[str]) -> list[int]:
 
 
 class NumberList(Struct, frozen=True):
-    """Numbers and ranges: as they were typed, and what they mean."""
+    """Numbers and ranges: the text as typed, and its meaning."""
 
     text: str
     numbers: tuple[int, ...]
@@ -49,22 +52,22 @@ class NumberList(Struct, frozen=True):
 
 
 class ThreadSpec(Struct, frozen=True):
-    """``T`` or ``T:L``, each a number, a range or ``*``; ``lanes`` is None when no lane is named."""
+    """``T`` or ``T:L``, each a number, a range or ``*``; ``lanes`` is None if no lane is given."""
 
     threads: str
     lanes: str | None
 
     def picks_thread(self, number: int) -> bool:
-        """Whether it includes a thread."""
+        """Whether the item includes a thread."""
         return self.threads == "*" or number in parse_ranges([self.threads])
 
     def picks_lane(self, number: int) -> bool:
-        """Whether it includes a lane."""
+        """Whether the item includes a lane."""
         return self.lanes in (None, "*") or number in parse_ranges([self.lanes or ""])
 
 
 class ThreadList(Struct, frozen=True):
-    """Threads and lanes of them: as they were typed, and what they mean."""
+    """Threads, and lanes of threads: the text as typed, and its meaning."""
 
     text: str
     specs: tuple[ThreadSpec, ...]
@@ -76,7 +79,7 @@ class ThreadList(Struct, frozen=True):
         return cls(text, tuple(parse_thread_spec("*" if word == "all" else word) for word in words))
 
     def of_thread(self, number: int) -> list[ThreadSpec]:
-        """The items that select a thread, or lanes of it."""
+        """Return the items that select a thread, or lanes of it."""
         return [spec for spec in self.specs if spec.picks_thread(number)]
 
 
@@ -89,5 +92,5 @@ def parse_thread_spec(word: str) -> ThreadSpec:
 
 
 def is_thread_spec(word: str) -> bool:
-    """Whether a word reads as a thread list's item."""
+    """Whether a word has the syntax of an item in a list of threads."""
     return PAIR.match(word) is not None

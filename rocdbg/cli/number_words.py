@@ -1,4 +1,4 @@
-"""Numbers that commands take as words: digits, an integer convenience variable, an integer of the value history."""
+"""Numbers that commands accept as words: digits, integer convenience variables, integers in the value history."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _VARIABLE = re.compile(r"\$(?:(?P<name>[A-Za-z_]\w*)|\$?\d*)")
 
 
 def as_digits(shell: Shell, words: str) -> str:
-    """Words with each ``$NAME``, ``$``, ``$$`` and ``$N`` in them written as its number.
+    """Return words in which each ``$NAME``, ``$``, ``$$`` and ``$N`` is replaced by its number.
 
-    A word that is not an integer is unchanged, so that the command reports it, after a line with the reason. Raises
-    `rocdbg.Error` for a number beyond the end of the history.
+    A word that is not an integer is left unchanged, so that the command reports it, after a line with the reason.
+    Raises `rocdbg.Error` for a number beyond the end of the history.
     """
 
     def digits(found: re.Match[str]) -> str:
@@ -39,9 +39,9 @@ _NEXT_WORD = re.compile(r"\s+(?:if|thread|task|lane|-force-condition)(?=\s|\(|$)
 
 
 def lane_as_number(shell: Shell, text: str) -> str:
-    """The arguments of `break` with ``lane EXPRESSION`` in them written as ``lane NUMBER``, with its current value.
+    """Return the arguments of `break` with ``lane EXPRESSION`` replaced by ``lane NUMBER``, its current value.
 
-    The condition is not changed. Raises `rocdbg.Error` for an expression without an integer value.
+    The condition is left unchanged. Raises `rocdbg.Error` for an expression that is not an integer.
     """
     padded = f" {text}"
     condition = _CONDITION.search(padded)

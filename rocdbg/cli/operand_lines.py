@@ -19,7 +19,7 @@ _NAME = 10
 
 
 def write_operands(shell: Shell, all_lanes: bool = False) -> None:
-    """The lines of ``info operands``; kept to compare the next ones with. Raises `NoRegistersError`."""
+    """Write ``info operands``, and keep the values for comparison with the next ones. Raises `NoRegistersError`."""
     session = shell.session
     text, operands = operands_here(session.inferior, session.focus, session.data)
     thread, lane = session.focus.current.thread, session.focus.current.lane or 0
@@ -61,7 +61,7 @@ def write_operands(shell: Shell, all_lanes: bool = False) -> None:
 
 
 def register_row(shell: Shell, name: str) -> RegisterRow | None:
-    """A register's contents; ``None`` for those that the wave does not have."""
+    """Return a register's contents; ``None`` if the wave does not have the register."""
     try:
         [row] = shell.session.tables.registers([name])
     except RegisterAccessError:
@@ -70,7 +70,7 @@ def register_row(shell: Shell, name: str) -> RegisterRow | None:
 
 
 def in_lane(value: Value, lane: int, name: str) -> Value:
-    """A lane's part of a register: of a vector register its element, of others the whole."""
+    """Return a lane's part of a register: the element of a vector register, or the whole of any other."""
     if c_types.is_vector_like(value.type) and name[:1] in "va" and name[:3] != "vcc":
         elements = list(value.each_element())
         return elements[lane] if lane < len(elements) else elements[0]
@@ -78,7 +78,7 @@ def in_lane(value: Value, lane: int, name: str) -> Value:
 
 
 def shown_value(value: Value, lane: int, name: str) -> str:
-    """A value in the focused lane, in hexadecimal and in other interpretations of a dword."""
+    """Return the text of a value in the focused lane, in hexadecimal and as other interpretations of a dword."""
     data = in_lane(value, lane, name).contents()
     number = int.from_bytes(data, "little")
     if len(data) > 8:
@@ -91,13 +91,13 @@ def shown_value(value: Value, lane: int, name: str) -> str:
 
 
 _NOTED = 4
-"""Dwords of an operand that are shown after an instruction."""
+"""How many dwords of an operand are shown after an instruction."""
 
 
 def operand_note(shell: Shell) -> str:
-    """The registers that the instruction at the selected frame's PC reads and will write: ``v1=0x5 s4=0x3 -> v0=0x0``.
+    """Return what the instruction at the selected frame's PC reads and will write: ``v1=0x5 s4=0x3 -> v0=0x0``.
 
-    Empty where `set print asm-operands` is off, and where there are no registers.
+    Empty if `set print asm-operands` is off or there are no registers.
     """
     session = shell.session
     if not session.settings.print.asm_operands:

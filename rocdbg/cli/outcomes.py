@@ -1,4 +1,5 @@
-"""What came out of the launches of a session, for the exit status: ``-return-child-result``, `set exit-status`."""
+"""The outcomes of a session's launches, which determine the exit status: ``-return-child-result``, `set exit-status`.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +8,18 @@ from rocdbg.debugger.running.stop_events import Exited, SignalReceived, StopEven
 from rocdbg.debugger.target.state import Target
 
 NO_RESULT = 255
-"""GDB's status where no program has exited."""
+"""GDB's exit status if no program has exited."""
 NO_FAULT = ("SIGINT", "SIGTRAP")
-"""Signals that say nothing of the program's correctness."""
+"""Signals that do not indicate a fault of the program."""
 
 
 class Outcomes(Observer):
-    """Of a kernel the result is 0, or 1 where a buffer is not as expected or an exception stopped it; of a whole
-    program its exit code.
+    """Records outcomes. The result of a whole program is its exit code. That of a kernel is 0, or 1 if a buffer is not
+    as expected or an exception stopped it.
 
     Attributes:
-        result: that of the last launch, ``None`` while it has none.
-        failed: whether any launch has ended, or been stopped, badly.
+        result: the result of the last launch, ``None`` if it has none yet.
+        failed: whether any launch has ended, or been stopped, with a failure.
     """
 
     def __init__(self) -> None:
@@ -48,7 +49,7 @@ class Outcomes(Observer):
         self.failed = self.failed or result != 0
 
     def status(self, returns_result: bool, is_strict: bool) -> int:
-        """The exit status of a session in which no command failed and that was not left with another one."""
+        """Return the exit status of a session in which no command failed and for which `quit` gave no other status."""
         if returns_result:
             return NO_RESULT if self.result is None else self.result or int(is_strict and self.failed)
         return int(is_strict and self.failed)

@@ -1,4 +1,4 @@
-"""One command at the outermost level: Ctrl-C ends only this command."""
+"""Runs one command at the outermost level, where Ctrl-C ends only this command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def attempt(shell: Shell, action: Callable[[], bool]) -> bool:
-    """Do something that reports its own errors; returns its result, or False after "Quit"."""
+    """Perform an action that reports its own errors; return its result, or False after "Quit"."""
     signals = shell.signals
     try:
         try:

@@ -28,9 +28,10 @@ def _answer(question: str) -> str:
 
 
 class Pager:
-    """Counts the rows that a command writes to a stream, in the terminal's size or that of ``set height|width``.
+    """Counts the rows that a command writes to a stream. The page has the size of the terminal, or that of ``set
+    height|width``.
 
-    ``ask`` gives the answer to `QUESTION`.
+    ``ask`` returns the answer to `QUESTION`.
     """
 
     def __init__(self, shell: Shell, stream: TextIO, ask: Callable[[str], str] = _answer) -> None:
@@ -43,7 +44,7 @@ class Pager:
         self._found: dict[str, int] = {}
 
     def begin(self) -> None:
-        """Begin a new page for a command. The terminal's size applies unless the user has set another."""
+        """Begin a new page for a command. The terminal's size applies unless the user has set another one."""
         self._rows = self._column = 0
         self._continues = False
         settings = self._shell.settings
@@ -56,7 +57,7 @@ class Pager:
                 settings[name] = self._found[name] = now
 
     def pieces(self, text: str) -> Iterator[str]:
-        """A text in pieces that may be written; between them the user reads. Raises `Interrupted` for ``q``."""
+        """Yield a text in pieces that may be written; between them the user reads. Raises `Interrupted` for ``q``."""
         height, width = (self._size(name) for name in ("height", "width"))
         if not height or self._continues or self._shell.settings.get("pagination", True) is False:
             yield text
@@ -83,7 +84,7 @@ class Pager:
 
 
 def _lines(text: str) -> list[str]:
-    """Splits text at newlines only."""
+    """Split a text at newlines only."""
     *whole, last = text.split("\n")
     return [line + "\n" for line in whole] + ([last] if last else [])
 
@@ -91,6 +92,6 @@ def _lines(text: str) -> list[str]:
 def _columns(text: str) -> int:
     if text.isascii():
         return len(text)
-    from prompt_toolkit.utils import get_cwidth  # the terminal's prompt has already imported it
+    from prompt_toolkit.utils import get_cwidth  # cheap here: the terminal's prompt has already imported it
 
     return get_cwidth(text)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def expand(name: str | Path) -> Path:
-    """A name with its ``~`` replaced; that of an unknown user is unchanged, as in the shell."""
+    """Replace the ``~`` in a name; like the shell, leave the name of an unknown user unchanged."""
     path = Path(name)
     try:
         return path.expanduser()
@@ -24,7 +24,7 @@ def expand(name: str | Path) -> Path:
 
 
 def search_folder(shell: Shell, name: str) -> str:
-    """A directory of the source search path in its stored form: absolute. Reports a directory that does not exist."""
+    """Return a directory of the source search path as it is stored: absolute. Report it if it does not exist."""
     if name in ("$cdir", "$cwd"):
         return name
     try:
@@ -39,6 +39,6 @@ def search_folder(shell: Shell, name: str) -> str:
 
 
 def shown_name(shell: Shell, file: SourceFile) -> str:
-    """A source file as `set filename-display` wants it to be shown."""
+    """Return the name of a source file in the form that `set filename-display` selects."""
     how = shell.settings.get("filename-display", "relative")
     return file.path if how == "absolute" else file.basename if how == "basename" else file.name

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class PluginShell:
-    """The output of a command, and its session.
+    """The output of a command, and the session that the command uses.
 
     Attributes:
         session: the session at the focus of the command.
-        out: for text in styles: ``out.styled([("function", "f"), ("", "()")])``.
+        out: for styled text: ``out.styled([("function", "f"), ("", "()")])``.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -25,23 +25,23 @@ class PluginShell:
         self.out: Writer = shell.out
 
     def write(self, text: str) -> None:
-        """Text to the command's output."""
+        """Write text to the command's output."""
         self._shell.write(text)
 
     def line(self, text: str = "") -> None:
-        """A line to the command's output."""
+        """Write a line to the command's output."""
         self._shell.line(text)
 
     def warn(self, message: str) -> None:
-        """``warning: MESSAGE`` to the error output."""
+        """Write ``warning: MESSAGE`` to the error output."""
         self._shell.warn(message)
 
     def confirm(self, question: str) -> bool:
-        """Ask a yes/no question; yes without a user."""
+        """Ask a yes/no question; the answer is yes if there is no user."""
         return self._shell.confirm(question)
 
     def execute(self, text: str) -> None:
-        """Run command lines. Raises `rocdbg.Error` when one fails."""
+        """Run command lines. Raises `rocdbg.Error` if one fails."""
         self._shell.execute(text)
 
     def need_threads(self) -> None:

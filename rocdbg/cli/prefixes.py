@@ -69,7 +69,7 @@ SUMMARIES = {
         "tui": "TUI configuration variables.",
     },
 }
-# prefixes that are not commands, nor about settings
+# Prefixes that are not commands themselves and do not concern settings.
 OTHERS = {
     "agent": "Commands about agents (devices).",
     "dispatch": "Commands about dispatches.",
@@ -101,11 +101,11 @@ OTHERS = {
     "tui window": "Text User Interface window commands.",
     "unset": 'Complement to certain "set" commands.',
 }
-"""The help of the prefixes of settings, in GDB's words."""
+"""The help on the prefixes of settings, in GDB's words."""
 
 
 def prefix_summary(path: list[str]) -> str:
-    """The line of `help` for a prefix that is not a command by itself."""
+    """Return the line of `help` for a prefix that is not itself a command."""
     name = " ".join(path[1:])
     own = SUMMARIES.get(path[0], {}).get(name, "") or OTHERS.get(" ".join(path), "")
     if not own and path[0] in ("set", "show"):
@@ -116,14 +116,14 @@ def prefix_summary(path: list[str]) -> str:
 
 
 def _styled(words: list[str]) -> str:
-    """What a style applies to, if its name is not clear enough."""
+    """Return what a style applies to, if the style's name does not make that clear."""
     name = " ".join(words).replace("-", " ").replace("tui", "TUI")
     more = {"function": " name", "variable": " name", "version": " string"}.get(name, "")
     return f"{name[0].upper()}{name[1:]}{more} display styling."
 
 
 def prefix_command(path: list[str], node: Node) -> CommandSpec:
-    """The action of a prefix without a sub-command."""
+    """Return the command that a prefix without a sub-command executes."""
 
     def handler(shell: Shell, text: str) -> None:
         reason = reason_against_all(path, node)
@@ -141,7 +141,7 @@ def prefix_command(path: list[str], node: Node) -> CommandSpec:
 
 
 def reason_against_all(path: list[str], node: Node) -> str:
-    """Why none of a prefix's commands apply here; empty if some do."""
+    """Return why none of a prefix's commands apply here; empty if some do."""
     if any(True for _ in _own(node)):
         return ""
     from rocdbg.cli.gdb_settings_away import reason_against_setting  # imported late: rarely needed
@@ -152,7 +152,7 @@ def reason_against_all(path: list[str], node: Node) -> str:
 
 
 def show_settings(shell: Shell, path: list[str], node: Node) -> None:
-    """The lines of all settings below a ``show`` prefix, headed by their names."""
+    """Show the lines of all settings below a ``show`` prefix, each preceded by the setting's name."""
     for name, child in _own(node):
         if child.spec is not None and child.spec.setting is not None:
             shell.line(f"{' '.join(child.spec.words[1:])}:  {child.spec.setting.shown(shell)}")
@@ -160,13 +160,13 @@ def show_settings(shell: Shell, path: list[str], node: Node) -> None:
 
 
 def names(path: list[str], spec: CommandSpec | None, shell: Shell) -> str:
-    """A command's name and its aliases, the newest first."""
+    """Return a command's name and its aliases, the newest first."""
     aliases = [" ".join(alias) for alias in shell.registry.aliases(tuple(path))]
     return ", ".join([" ".join(path), *aliases])
 
 
 def list_subcommands(shell: Shell, path: list[str], node: Node) -> None:
-    """The sub-commands of a prefix with their summaries, and where to read more."""
+    """List the sub-commands of a prefix with their summaries, and refer to further help."""
     prefix = " ".join(path)
     shell.line(f"List of {prefix} subcommands:\n")
     for name, child in _own(node):
@@ -178,22 +178,22 @@ def list_subcommands(shell: Shell, path: list[str], node: Node) -> None:
 
 
 def list_end(shell: Shell) -> None:
-    """The last lines of every list of commands."""
+    """Write the last lines of every list of commands."""
     shell.line('Type "apropos word" to search for commands related to "word".')
     shell.line('Type "apropos -v word" for full documentation of commands related to "word".')
     shell.line("Command name abbreviations are allowed if unambiguous.")
 
 
 def _own(node: Node) -> Iterator[tuple[str, Node]]:
-    """The children that are not aliases, by name."""
+    """Yield the children that are not aliases, by name."""
     for name, child in sorted(node.children.items()):
         if is_listed(child):
             yield name, child
 
 
 def is_listed(node: Node) -> bool:
-    """Whether lists of commands include a node: not an alias, and not a command that only reports that it does not
-    apply.
+    """Whether lists of commands include a node, which they do not if it is an alias, or a command that only reports
+    that it does not apply.
     """
     if node.is_alias:
         return False
@@ -203,14 +203,14 @@ def is_listed(node: Node) -> bool:
 
 
 def category_of(node: Node) -> Category | None:
-    """The class of a node: that of its command, or for a pure prefix, that of the first command below it."""
+    """Return the class of a node: that of its command or, for a pure prefix, of the first command below it."""
     if node.spec is not None and not node.spec.hidden:
         return node.spec.category
     return next((category_of(child) for _, child in _own(node)), None)
 
 
 def only_subcommands(shell: Shell, name: str, text: str) -> None:
-    """A prefix command lists its sub-commands; any other text after it is an unknown sub-command."""
+    """List the sub-commands of a prefix command; any other text after it is an unknown sub-command."""
     if text:
         raise CommandError(f'Undefined {name} command: "{text}".  Try "help {name}".')
     path, node = shell.registry.node([name])

@@ -1,4 +1,4 @@
-"""Frames, source lines and stops as text, as shown by every command that moves."""
+"""Frames, source lines and stops as text, in the form that all commands use that run the program or select frames."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class ArgumentTexts:
-    """Arguments in frame lines: as `set print frame-arguments` says."""
+    """Formats arguments in frame lines as `set print frame-arguments` says."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -64,14 +64,14 @@ class ArgumentTexts:
         return not self._shell.session.plugins.has_printers
 
     def of_type(self, value: Value) -> str | None:
-        """The text shown for all arguments of this one's type, ``None`` if their values are shown."""
+        """Return the text for all arguments of this value's type; ``None`` if values are shown."""
         wanted = self._shell.session.settings.print.frame_arguments
         if wanted == "none" or (wanted == "scalars" and not c_types.is_scalar(c_types.referred(value.type))):
             return "..."
         return None
 
     def of_value(self, environment: ProgramEnvironment, value: Value) -> str:
-        """The text of an argument at its place."""
+        """Return the text of an argument at its place."""
         text = self.of_type(value)
         if text is not None:
             return text
@@ -82,9 +82,9 @@ class ArgumentTexts:
 
 
 def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
-    """The arguments of a frame line: name and text, as `set print entry-values` says.
+    """Yield name and text of the arguments in a frame line, as `set print entry-values` says.
 
-    If the compiler describes calls, the passed values are known and are already the arguments' values.
+    If the compiler describes calls, the passed values are known, and the arguments already have them as values.
     """
     data, texts = shell.session.data, ArgumentTexts(shell)
     environment = data.environment_of(frame)
@@ -92,7 +92,7 @@ def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
 
 
 def _with_entries(shell: Shell, rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The arguments and their entry values, from which `set print entry-values` chooses."""
+    """Yield the arguments and entry values that `set print entry-values` selects."""
     wanted = shell.session.settings.print.entry_values
     for name, text in rows:
         if wanted != "only" or name.endswith("@entry"):
@@ -102,7 +102,7 @@ def _with_entries(shell: Shell, rows: Iterable[tuple[str, str]]) -> Iterator[tup
 
 
 def argument_parts(shell: Shell, frame: Frame) -> Styled:
-    """The arguments of a frame as its line shows them: ``x=1, y=...``."""
+    """Return the arguments of a frame as its line shows them: ``x=1, y=...``."""
     if shell.session.settings.print.frame_arguments != "presence":
         yield from _joined(_arguments(shell, frame))
     elif shell.session.data.arguments(frame):
@@ -121,10 +121,10 @@ def frame_parts(
     shell: Shell, frame: Frame, number: bool, address: bool | None = None, place: bool = True,
     arguments: Styled | None = None,
 ) -> Styled:
-    """A frame line without its newline: ``#0  f (x=1) at k.hip:9``.
+    """Return a frame line without its newline: ``#0  f (x=1) at k.hip:9``.
 
-    ``address`` None: shown when in mid-line. Without ``place`` the line ends after the arguments. ``arguments``: those
-    of `argument_parts`, if already known.
+    ``address``: whether to show the address; None: only if the PC is not at the beginning of a line. Without ``place``
+    the line ends after the arguments. ``arguments`` is the result of `argument_parts`, if known already.
     """
     if number:
         yield "", f"#{frame.level:<2} "
@@ -146,12 +146,13 @@ def frame_parts(
 
 
 def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
-    """`frame_parts` as plain text, for table cells."""
+    """Return `frame_parts` as plain text, for cells of tables."""
     return "".join(text for _, text in frame_parts(shell, frame, number))
 
 
 def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
-    """`frame_text` of frames of one level in many lanes: text common to lanes at the same place is computed once."""
+    """Return `frame_text` for frames of one level in many lanes; what lanes at the same place share is computed once.
+    """
     places: dict[int, list[int]] = {}
     for index, frame in enumerate(frames):
         places.setdefault(id(frame.origin), []).append(index)
@@ -171,11 +172,11 @@ def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
 
 
 _HOLE = "\0"
-"""Placeholder for the arguments, which cannot occur in a name."""
+"""A placeholder for the arguments that cannot occur in a name."""
 
 
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:
-    """The source line of a frame: ``9\\t    y[i] = ...``; says why when there is none.
+    """Show the source line of a frame (``9\\t    y[i] = ...``), or why there is none.
 
     With ``select``, `list` continues from it.
     """
@@ -200,7 +201,7 @@ def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool 
 
 
 def next_instructions(shell: Shell, frame: Frame, has_source: bool) -> None:
-    """`set disassemble-next-line`: the rest of the line (or the next instruction) as machine code."""
+    """Show the rest of the line, or the next instruction, as machine code (`set disassemble-next-line`)."""
     if shell.session.settings.operands and frame.level == 0:
         with suppress(Error):
             write_operands(shell)
@@ -217,8 +218,8 @@ def show_frame(
     shell: Shell, frame: Frame, number: bool = True, what: str = "source-and-location", select: bool = True,
     arguments: Styled | None = None,
 ) -> None:
-    """A frame as set by `set print frame-info`, otherwise by ``what``, one of its values: source line, frame line, or
-    both.
+    """Show a frame in the form that `set print frame-info` selects, otherwise in that of ``what``, which is one of the
+    setting's values: the source line, the frame line, or both.
 
     With ``select``, `list` continues from it.
     """
@@ -243,26 +244,27 @@ MOST_OF_NAME = 15
 
 
 def lanes_phrase(mask: int) -> str:
-    """``with lane 5`` or ``with lanes [0-31 40]``."""
+    """Return ``with lane 5`` or ``with lanes [0-31 40]``."""
     lanes = lane_list(mask)
     return f"with lane {lanes[0]}" if len(lanes) == 1 else f"with lanes [{lane_ranges(mask)}]"
 
 
 def thread_title(shell: Shell, scope: Focus) -> str:
-    """``Thread 1 "saxpy"``."""
+    """Return the title of a thread: ``Thread 1 "saxpy"``."""
     assert scope.thread is not None
     return f'Thread {scope.thread} "{wave_name(shell.session.inferior.wave(scope.thread).kernel)}"'
 
 
 def wave_name(kernel: str) -> str:
-    """The name of waves that have been given none: the kernel's, without template arguments, as long as names of
-    threads are on Linux."""
+    """Return the name of waves to which the user gave none: the kernel's name without template arguments, cut to the
+    length that names of threads may have on Linux.
+    """
     start = len("operator") if kernel.startswith("operator") else 0
     return kernel[: next((at for at in range(start, len(kernel)) if kernel[at] in "<("), len(kernel))][:MOST_OF_NAME]
 
 
 def switching(shell: Shell, scope: Focus) -> str:
-    """``[Switching to thread 2, lane 5 (AMDGPU Lane ...)]``."""
+    """Return ``[Switching to thread 2, lane 5 (AMDGPU Lane ...)]``."""
     assert scope.thread is not None and scope.lane is not None
     wave = shell.session.inferior.wave(scope.thread)
     return f"[Switching to thread {scope.thread}, lane {scope.lane} ({wave.lane_target_id(scope.lane)})]"
@@ -270,13 +272,13 @@ def switching(shell: Shell, scope: Focus) -> str:
 
 NOT_DISPLAYED = "<not displayed>"
 SOON = 0.2
-"""Seconds of processor time that a stop's report may take in analyses after Ctrl-C."""
+"""Seconds of processor time that analyses for the report of a stop may take after Ctrl-C."""
 
 
 def _soon(shell: Shell) -> AbstractContextManager[None]:
-    """While this is open, work ends soon if Ctrl-C has stopped the program: the user waits for the prompt.
+    """While this is open, work ends soon if Ctrl-C has stopped the program, because the user waits for the prompt.
 
-    Ctrl-C has been answered by then, so nothing else would end it.
+    That Ctrl-C has been handled by then, so nothing else would end the work.
     """
     if not shell.state.interrupted:
         return nullcontext()
@@ -285,8 +287,9 @@ def _soon(shell: Shell) -> AbstractContextManager[None]:
 
 
 def _show_stop_frame(shell: Shell, frame: Frame, what: str) -> None:
-    """The frame of a stop. If its arguments cannot be found soon, they are shown as by ``print frame-arguments
-    presence``."""
+    """Show the frame of a stop. If its arguments cannot be determined soon, they are shown as with ``print
+    frame-arguments presence``.
+    """
     arguments: Styled | None = None
     if shell.state.interrupted:
         try:
@@ -298,7 +301,7 @@ def _show_stop_frame(shell: Shell, frame: Frame, what: str) -> None:
 
 
 def show_stop(shell: Shell, event: StopEvent) -> None:
-    """The output after a command that ran the program."""
+    """Show the output that follows a command which ran the program."""
     for problem in event.problems:
         shell.out.flush()
         shell.err.line(problem)
@@ -311,10 +314,10 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
             _show_termination(shell, event.cause)
             forget_threads(shell)
         else:
-            show_reason(shell, event)  # there is no wave to which it could apply
+            show_reason(shell, event)  # there is no wave for which a frame could be shown
         return
     if isinstance(event.cause, CallEnded):
-        return  # as GDB when it abandons the expression: silently
+        return  # silently, as GDB when it abandons the expression
     if event.new_thread or event.new_lane:
         shell.line(switching(shell, event.scope))
     show_reason(shell, event)
@@ -340,7 +343,7 @@ def _show_returned(shell: Shell, returned: Returned) -> None:
 
 
 def stand_at(shell: Shell, event: StopEvent) -> None:
-    """A stop that is not shown: `list` is around it even so."""
+    """Record a stop that is not shown: `list` nevertheless shows the lines around it."""
     if event.scope.thread is not None:
         frame = shell.session.focus.frame(event.scope)
         if frame.file is not None and frame.line is not None:
@@ -348,7 +351,7 @@ def stand_at(shell: Shell, event: StopEvent) -> None:
 
 
 def show_reason(shell: Shell, event: StopEvent) -> None:
-    """Why the program stopped: the breakpoint or signal."""
+    """Show why the program stopped: the breakpoint or signal."""
     title = thread_title(shell, event.scope) if event.scope.thread is not None else "Program"
     match event.cause:
         case BreakpointHit(hits, device) | WatchTriggered(hits, device):
@@ -394,7 +397,7 @@ def _show_signal(shell: Shell, signal: Signal, device: DeviceReport, title: str)
 
 
 def _show_hits(shell: Shell, hits: Hits, detail: str, title: str, mask: int) -> None:
-    """What stopped the program, by number: as in GDB, the first breakpoint is shown last."""
+    """Show what stopped the program, by number; as in GDB, the first breakpoint is shown last."""
     bodies = list(zip(hits.numbers, hits.commands, strict=True))
     shown = [number for number, body in bodies if body[:1] != ("silent",)] or [number for number, _ in bodies]
     triggers = {trigger.watchpoint.number: trigger for trigger in hits.triggers}
@@ -410,12 +413,12 @@ def _show_hits(shell: Shell, hits: Hits, detail: str, title: str, mask: int) -> 
     lanes = f", {lanes_phrase(mask)}" if mask else ""
     place = f".{hits.location}" if hits.location is not None else ""
     if hit in shell.session.breakpoints and shell.session.breakpoints.get(hit).kind == "dprintf":
-        kind = "Dprintf"  # a dprintf that could not print
+        kind = "Dprintf"  # the dprintf stops because it could not print
     shell.write(f"\n{title} hit {kind} {hit}{place}{lanes}, ")
 
 
 def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
-    """The lines about changed watchpoints."""
+    """Show the lines about a changed watchpoint."""
     watchpoint = trigger.watchpoint
     lane = f" in lane {trigger.lane}" if len(watchpoint.lanes) > 1 else ""
     shell.line(f"\n{title} hit {watchpoint.title} {watchpoint.number}: {watchpoint.text}{lane}")
@@ -432,7 +435,7 @@ def _show_trigger(shell: Shell, trigger: Trigger, title: str) -> None:
 
 
 def forget_threads(shell: Shell) -> None:
-    """Delete the breakpoints of single threads, which ended with the program, and report that."""
+    """Delete the breakpoints for single threads, which ended with the program, and report that."""
     for gone in shell.session.breakpoints.forget_threads():
         shell.line(
             f"Thread-specific breakpoint {gone.number} deleted - "
@@ -462,7 +465,7 @@ def _show_exit(shell: Shell, cause: Exited) -> None:
 
 
 def _show_process_end(shell: Shell, end: ProcessEnd) -> None:
-    """As in GDB; exit codes are octal."""
+    """Show how a process ended; as in GDB, exit codes are octal."""
     if end.signal:
         signal = process_signal(end.signal)
         shell.line(f"\nProgram terminated with signal {signal.name}, {signal.description}.")

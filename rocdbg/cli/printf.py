@@ -1,4 +1,4 @@
-"""`printf`, `dprintf` and `$_as_string`-like formatting: C's conversions over debugger values."""
+"""`printf`, `dprintf` and similar formatting: C's conversions applied to values of the debugger."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ MAX_WIDTH = 10_000
 
 
 class PrintfError(Error):
-    """A `printf` with an invalid format or arguments."""
+    """A `printf` has an invalid format or invalid arguments."""
 
 
 def split_format(text: str) -> tuple[str, list[str]]:
-    """The format string (escapes still in it) and the argument expressions of ``"FORMAT", ARG, ...``."""
+    """Split ``"FORMAT", ARG, ...`` into the format string (with its escapes) and the argument expressions."""
     text = text.strip()
     if not text.startswith('"'):
         raise PrintfError(
@@ -50,7 +50,7 @@ def split_format(text: str) -> tuple[str, list[str]]:
         raise PrintfError("Invalid argument syntax")
     arguments = split_arguments(rest[1:]) if rest else []
     if arguments and not arguments[-1]:
-        arguments.pop()  # a comma may end the list
+        arguments.pop()  # the list may end with a comma
     if rest and not all(arguments):
         missing = re.search(r",\s*(,.*)", rest)
         if missing is not None:
@@ -61,16 +61,16 @@ def split_format(text: str) -> tuple[str, list[str]]:
 
 
 def format_printf(session: Session, text: str) -> str:
-    """The output of `printf TEXT`, as one text. Raises as `printf_pieces`."""
+    """Return the output of `printf TEXT` as one text. Raises the errors of `printf_pieces`."""
     return "".join(printf_pieces(session, text))
 
 
 def printf_pieces(session: Session, text: str) -> Iterator[str]:
-    """The output of `printf TEXT`, piece by piece: the text before an unreadable value is printed.
+    """Yield the output of `printf TEXT` piece by piece, so that the text before an unreadable value is printed.
 
-    Raises `PrintfError`, or what an argument's evaluation raises.
+    The format comes from the user and may contain any escape; text fetched by ``%s`` and ``%c`` is made `visible`.
 
-    The format is the user's and may hold any escape; text fetched by ``%s`` and ``%c`` is made `visible`.
+    Raises `PrintfError`, or what evaluating an argument raises.
     """
     template, expressions = split_format(text)
     values = []
@@ -93,7 +93,7 @@ def printf_pieces(session: Session, text: str) -> Iterator[str]:
 
 
 def numbers_printed(text: str) -> tuple[str, ...] | None:
-    """The arguments of ``"FORMAT", ARG, ...`` if all are printed as numbers; otherwise, and for errors, ``None``."""
+    """Return the arguments of ``"FORMAT", ARG, ...`` if all are printed as numbers; ``None`` otherwise or on errors."""
     try:
         template, expressions = split_format(text)
         _check(template)
@@ -106,8 +106,7 @@ def numbers_printed(text: str) -> tuple[str, ...] | None:
 
 
 def format_columns(session: Session, text: str, columns: Columns, count: int) -> str:
-    """The output of `printf TEXT` for ``count`` rows: the columns are the values of its arguments (`numbers_printed`).
-    """
+    """Return the output of `printf TEXT` for ``count`` rows; the columns hold the values of `numbers_printed`."""
     template, _ = split_format(text)
     pieces: list[Sequence[str]] = []
     at, rest = 0, iter(zip(columns.bits.tolist(), columns.types, strict=True))
@@ -128,7 +127,7 @@ def format_columns(session: Session, text: str, columns: Columns, count: int) ->
 
 
 def unescape(text: str) -> str:
-    """Text with its escape sequences replaced; unlike for `echo`, there is one for ESC."""
+    """Replace the escape sequences in a text; unlike in `echo`, one of them stands for ESC."""
     return "".join(
         "\x1b" if piece == "\\e" else escapes.unescape(piece) for piece in re.split(r"(?s)(\\.)", text)
     )
@@ -144,11 +143,11 @@ _REFUSED = {
     "c": ("0+ ", True, ("h", "ll", "L")), "s": ("0+ ", False, ("h", "ll", "L")),
     "p": ("#0+ ", True, ("h", "l", "ll", "L")), **dict.fromkeys("fFeEgG", ("", False, ("h", "l", "ll"))),
 }
-"""By conversion, what C allows and GDB does not: flags, a precision, lengths."""
+"""For each conversion, what C allows and GDB refuses: flags, a precision, lengths."""
 
 
 def _check(template: str) -> None:
-    """Raise `PrintfError` for what C has and GDB refuses: a width from the arguments, ``%n``, other escapes."""
+    """Raise `PrintfError` for what C allows and GDB refuses: a width from the arguments, ``%n``, other escapes."""
     for escape in _ESCAPED.finditer(template):
         if escape[2] is not None:
             raise PrintfError(f"Unrecognized escape character \\{escape[2]} in format string.")
@@ -161,7 +160,7 @@ def _check(template: str) -> None:
         kind = match["kind"]
         if kind is None:
             continue
-        if match["length"] in ("j", "t"):  # GDB only supports ``z`` of these
+        if match["length"] in ("j", "t"):  # of j, t and z, GDB supports only z
             raise PrintfError(f"Unrecognized format specifier '{match['length']}' in printf")
         if kind.rstrip("\\") == "" or kind.startswith("\\") or kind not in "diuoxXcsfFeEgGp":
             raise PrintfError(f"Unrecognized format specifier '{unescape(kind)}' in printf")
@@ -182,7 +181,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
         value = decay(value)
     if kind in "diuoxXc":
         number = _saturated(value.as_float()) if c_types.is_float(value.type) else value.as_int()
-        if kind == "c" and not number & 0xFF:  # the end of a string in C
+        if kind == "c" and not number & 0xFF:  # a null ends the string in C
             return "" if "-" in flags else " " * (width - 1)
         if kind == "c":
             return _pad(visible(chr(number & 0xFF)), flags, width)
@@ -211,7 +210,7 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
 
 
 def _as_float(value: Value) -> float:
-    """The number for ``%f``. As in GDB, the bytes of an integer of a float's width are interpreted as one."""
+    """Return the number for ``%f``. As in GDB, an integer that has a float's width is reinterpreted as a float."""
     if c_types.is_float(value.type):
         return value.as_float()
     if value.address is None and not (c_types.is_scalar(value.type) or c_types.is_vector_like(value.type)):
@@ -222,14 +221,14 @@ def _as_float(value: Value) -> float:
 
 
 def _signed_nan(text: str, value: Value) -> str:
-    """C shows the sign bit of a NaN."""
+    """Show the sign bit of a NaN, as C does."""
     if "nan" not in text or not value.contents()[-1] & 0x80:
         return text
     return text.replace(" nan", "-nan", 1) if " nan" in text else text.replace("nan", "-nan")
 
 
 def _saturated(number: float) -> int:
-    """A float as a 64-bit integer: the nearest one, 0 for NaN."""
+    """Convert a float to the nearest 64-bit integer, and NaN to 0."""
     if math.isnan(number):
         return 0
     if math.isinf(number):
@@ -247,7 +246,7 @@ def _integer(number: int, kind: str, length: str, flags: str, width: int, precis
     if kind in "di" and number >> (bits - 1):
         number -= 1 << bits
     digits = format(abs(number), "d" if kind in "diu" else kind)
-    if precision is not None:  # unlike Python's %, C prints nothing for 0 with .0, and 0 without a prefix for #x
+    if precision is not None:  # unlike Python's %, C prints nothing for 0 with .0, and no prefix for 0 with #x
         digits = digits.rjust(precision, "0") if number or precision else ""
     if kind == "o" and "#" in flags and not digits.startswith("0"):
         digits = "0" + digits

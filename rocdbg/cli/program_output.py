@@ -1,4 +1,4 @@
-"""Output of kernels, within the debugger's output."""
+"""Shows the output of kernels within the debugger's output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def show_output(shell: Shell, text: str, is_error: bool) -> None:
-    """Write a piece of it while the program runs, with control characters and invalid UTF-8 bytes as octal escapes.
+    """Write a piece of a kernel's output; control characters and invalid UTF-8 bytes become octal escapes.
 
     It goes to the output of commands; a kernel's standard error goes to the error output.
     """

@@ -1,4 +1,4 @@
-"""Progress of a running program: a bar on a terminal after two seconds, or the status line of the full screen.
+"""Progress of a running program: a bar on a terminal after two seconds, or text in the full screen's status line.
 
 A separate thread polls the target, since the engine does not return to Python while it runs. The bar is removed before
 anything else is written.
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from rocdbg.debugger.session import Session
 
 DELAY = 2.0
-"""Seconds a run takes before the bar is shown."""
+"""How many seconds a run must take before the bar is shown."""
 STATUS_DELAY = 0.5
-"""The same for the status line, where it disturbs nothing."""
+"""The same for the status line, where the display disturbs nothing."""
 INTERVAL = 0.1
-"""Seconds between looks."""
+"""Seconds between two measurements."""
 
 FORMAT = "{percentage:3.0f}%|{bar}| {n}/{total} workgroups, {desc}"
 
 
 class ProgressShown(ABC):
-    """Shows the progress between `started` and `ended`; ``look`` measures it."""
+    """Shows progress between `started` and `ended`; ``look`` measures it."""
 
     delay = DELAY
 
@@ -48,17 +48,17 @@ class ProgressShown(ABC):
         self._before = 0
 
     def started(self) -> None:
-        """The program resumes; this may happen many times in a command."""
+        """Called when the program resumes, which may happen many times in a command."""
         self._start()
         self._running = True
 
     def work_began(self) -> None:
-        """Work that has a name is under way, such as reading a file."""
+        """Called when work that has a name begins, such as reading a file."""
         self._start()
         self._working = True
 
     def work_ended(self) -> None:
-        """It is over."""
+        """Called when that work is over."""
         with self._drawing:
             self._working = False
             if not self._running:
@@ -73,13 +73,13 @@ class ProgressShown(ABC):
             self._thread.start()
 
     def ended(self) -> None:
-        """The program has stopped; removes the bar."""
+        """Called when the program has stopped; removes the bar."""
         with self._drawing:
             self._running = False
             self._erase()
 
     def close(self) -> None:
-        """The command has ended."""
+        """Called when the command has ended."""
         self.ended()
         self._closed.set()
 
@@ -101,19 +101,19 @@ class ProgressShown(ABC):
 
     @abstractmethod
     def _draw(self, now: Progress) -> None:
-        """Show it."""
+        """Show the progress."""
 
     @abstractmethod
     def _say(self, text: str) -> None:
-        """Show what work is under way."""
+        """Show which work is in progress."""
 
     @abstractmethod
     def _erase(self) -> None:
-        """Remove the display, if shown."""
+        """Remove the display, if it is shown."""
 
 
 class ProgressBar(ProgressShown):
-    """A bar on a terminal."""
+    """Shows progress as a bar on a terminal."""
 
     def __init__(self, look: Callable[[], Progress | None], stream: TextIO) -> None:
         super().__init__(look)
@@ -141,7 +141,7 @@ class ProgressBar(ProgressShown):
 
         bar = self._shown
         if bar is None:
-            width = shutil.get_terminal_size().columns - 3  # room for the ^C that interrupts it
+            width = shutil.get_terminal_size().columns - 3  # leave room for the ^C that interrupts it
             bar = tqdm(total=now.groups, bar_format=FORMAT, file=self._stream, leave=False, ncols=width)
             self._shown = bar
         bar.n = now.groups_ended
@@ -149,7 +149,7 @@ class ProgressBar(ProgressShown):
 
 
 class ProgressLine(ProgressShown):
-    """A line of text that another part shows; empty without progress."""
+    """Shows progress as a line of text that another part displays; the line is empty if nothing is in progress."""
 
     delay = STATUS_DELAY
 
@@ -192,7 +192,7 @@ def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
 
 
 class _WorkLine(ProgressBar):
-    """What a tool is at, on a terminal; no program runs."""
+    """Shows on a terminal what a tool is doing; no program runs."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(lambda: None, stream)
@@ -200,7 +200,7 @@ class _WorkLine(ProgressBar):
 
 @contextmanager
 def work_shown(stream: TextIO) -> Iterator[None]:
-    """While this is open, ``stream`` shows long work of a tool without a session, if it can."""
+    """While this is open, long work of a tool without a session is shown on ``stream``, if possible."""
     if not stream.isatty() or is_dumb():
         yield
         return
@@ -213,7 +213,7 @@ def work_shown(stream: TextIO) -> Iterator[None]:
 
 
 def _short(number: float) -> str:
-    """Three digits or so: 950, 12.3k, 4.56M, 7.89G."""
+    """Format a number with about three digits: 950, 12.3k, 4.56M, 7.89G."""
     for unit in ("", "k", "M", "G"):
         if number < 999.5:
             return f"{number:.3g}{unit}" if unit else f"{number:.0f}"

@@ -1,6 +1,6 @@
 """The prompt on a terminal: prompt_toolkit with history, completion and a status line, or the full-screen mode.
 
-A file of its own, because importing prompt_toolkit takes a tenth of a second that scripts need not pay.
+It is a separate module because importing prompt_toolkit takes a tenth of a second, which scripts do not need to spend.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 def _plain_output() -> AbstractContextManager[object]:
-    """For a terminal without escape sequences: writes none, not even to show the cursor."""
+    """For a terminal without escape sequences: suppress all of them, even the one that shows the cursor."""
     if not is_dumb():
         return nullcontext()
     output = create_output(sys.stdout)
@@ -45,7 +45,7 @@ def _plain_output() -> AbstractContextManager[object]:
 
 def _typed_interrupt(app: Application[Any]) -> bool:
     """Whether Ctrl-C was typed after the text that was read, before the terminal turned it into signals again. Text
-    typed before it is discarded, as terminals do.
+    typed before the Ctrl-C is discarded, as terminals do.
     """
     keys = [*get_typeahead(app.input), *app.input.read_keys()]
     last = max((index for index, press in enumerate(keys) if press.key == Keys.ControlC), default=-1)
@@ -54,9 +54,9 @@ def _typed_interrupt(app: Application[Any]) -> bool:
 
 
 class TerminalPrompt:
-    """Reads the lines of a session; knows both the plain prompt and the full screen.
+    """Reads the lines of a session, at the plain prompt or on the full screen.
 
-    A text of several lines (a block, a paste) is returned line by line.
+    A text of several lines (a block, or pasted text) is returned line by line.
     """
 
     def __init__(self, shell: Shell, history: History) -> None:
@@ -67,9 +67,9 @@ class TerminalPrompt:
         self._full: FullScreen | None = None
         self._toggled = False
         self._wanted = ""  # printed before the lines of a block are read one by one
-        self._end: Callable[[BaseException], None] = lambda reason: None  # ends the prompt that reads
-        self._asks = False  # whether the input answers a question: not a command, and not for the history
-        # with styles off on a dumb terminal nothing is redrawn, which a screen reader would read again and again
+        self._end: Callable[[BaseException], None] = lambda reason: None  # ends the prompt that is reading
+        self._asks = False  # whether the input answers a question, so that it is no command and not for the history
+        # With styles off on a dumb terminal nothing is redrawn, since a screen reader would read it again each time.
         with _plain_output():
             self._session: PromptSession[str] = PromptSession(
                 history=history, completer=self._completer, complete_while_typing=Condition(self._has_popups),
@@ -91,13 +91,13 @@ class TerminalPrompt:
             self._full.stop()
 
     def read(self, prompt: str) -> str:
-        """A command line. Raises EOFError at the end of input, `Interrupted` for Ctrl-C."""
+        """Read a command line. Raises EOFError at the end of input, `Interrupted` for Ctrl-C."""
         line = self._lines.popleft() if self._lines else self._read(prompt, asks=False)
         self._wanted = what_is_wanted(line) if is_dumb() else ""
         return line
 
     def more(self, prompt: str) -> str:
-        """A further line of a block that is not edited as a whole."""
+        """Read a further line of a block that is not edited as a whole."""
         if self._lines:
             return self._lines.popleft()
         if self._wanted:
@@ -106,7 +106,7 @@ class TerminalPrompt:
         return self._read(prompt, asks=False)
 
     def ask(self, question: str) -> str:
-        """The answer to a question; pasted lines are not used for it."""
+        """Read the answer to a question; pasted lines that are still waiting are not used for it."""
         return self._read(question, asks=True)
 
     def _read(self, prompt: str, asks: bool) -> str:
@@ -133,7 +133,7 @@ class TerminalPrompt:
         self.shell.out.flush()
         self._session.color_depth = colour_depth(self.shell)
         self._session.app.erase_when_done = False
-        # The session's own handler handles signals: prompt_toolkit installs its own only while it reads a line.
+        # If the session has handlers for signals, they stay: prompt_toolkit installs its own while it reads a line.
         own = self.shell.signals is None
         return self._session.prompt(prompt, default=default, handle_sigint=own, pre_run=self._leave_if_asked)
 
@@ -154,7 +154,7 @@ class TerminalPrompt:
         signals = self.shell.signals
 
         def end(reason: BaseException) -> None:
-            # If a line was accepted at this moment, the signal is for its command.
+            # If a line was just accepted, the signal is for the command on that line.
             if app.is_running and not app.is_done:
                 if signals is not None and isinstance(reason, Interrupted):
                     signals.answered()
@@ -175,14 +175,14 @@ class TerminalPrompt:
         except KeyboardInterrupt:
             _typed_interrupt(app)
             raise Interrupted from None
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal no longer exists
             raise EOFError from None
         finally:
             if signals is not None:
                 signals.leave_prompt = None
 
     def _leave_if_asked(self) -> None:
-        """Ctrl-C arrived before the prompt could notice it."""
+        """Handle a Ctrl-C that arrived before the prompt could notice it."""
         if self.shell.signals is not None and self.shell.signals.asked:
             self._end(Interrupted())
 
@@ -195,7 +195,7 @@ class TerminalPrompt:
     # -- appearance of the plain prompt
 
     def _has_popups(self) -> bool:
-        """Completion while typing; not if redrawing is disabled."""
+        """Whether completion pops up while typing; it does not if redrawing is disabled."""
         return not is_dumb() and not self._asks and bool(self.shell.settings.get("style enabled", True))
 
     def _is_open(self) -> bool:
@@ -203,11 +203,11 @@ class TerminalPrompt:
         return not self._asks and not is_dumb() and is_open(self._session.default_buffer.text)
 
     def _continuation(self, width: int, line: int, wrapped: int) -> str:
-        """The prompt of further lines of a block."""
+        """Return the prompt for further lines of a block."""
         return "" if wrapped else lead(self._session.default_buffer.text.split("\n")[:line])
 
     def _toolbar(self) -> AnyFormattedText:
-        """The focus and EXEC, if there are any; in a block, how to end it."""
+        """Return the focus and EXEC, if a program is running; in a block, how to end it."""
         if self.shell.settings.get("style enabled", True) is False:
             return []
         wanted = what_is_wanted(self._session.default_buffer.text)
@@ -236,7 +236,7 @@ class TerminalPrompt:
 
         def leave(event: KeyPressEvent) -> None:
             self._toggled = True
-            event.app.erase_when_done = True  # the prompt comes again, on the other screen
+            event.app.erase_when_done = True  # the prompt appears again, on the other screen
             event.app.exit(result=event.current_buffer.text)
 
         for last in ("a", "c-a"):

@@ -1,6 +1,6 @@
 """Completion at the terminal: `complete_line` for prompt_toolkit, with a description beside each candidate.
 
-A file of its own, because importing prompt_toolkit takes a tenth of a second that scripts need not pay.
+It is a separate module because importing prompt_toolkit takes a tenth of a second, which scripts do not need to spend.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 PATIENCE = 0.01
-"""Seconds in which names are read while the user types; the rest follows between key presses."""
+"""How many seconds names are read while the user types; the others are read between key presses."""
 SLICE, PAUSE = 0.008, 0.01
-"""Seconds of reading names and of pausing, in turn."""
+"""Seconds of reading names and of pausing, which alternate."""
 MOST_EXPLAINED = 40
-"""How many candidates have a description: more than a pop-up shows."""
+"""How many candidates have a description; this is more than a pop-up shows."""
 MOST_KNOWN = 4096
 WIDEST = 60
-"""Characters of a candidate's description."""
+"""The maximum number of characters in a candidate's description."""
 
 
 class PromptCompleter(Completer):
-    """`complete_line` for prompt_toolkit. While the user types it never waits for names; TAB does."""
+    """Adapts `complete_line` to prompt_toolkit. While the user types, it never waits for names; TAB does wait."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
@@ -47,7 +47,7 @@ class PromptCompleter(Completer):
         line = document.text_before_cursor.split("\n")[-1]
         typing = not complete_event.completion_requested
         if typing and (not line.strip() or line[-1].isspace()):
-            return  # nothing typed yet: a pop-up would only be in the way
+            return  # nothing was typed yet: a pop-up would only be in the way
         found: list[tuple[int, str, str]] = []
 
         def look() -> None:
@@ -58,9 +58,9 @@ class PromptCompleter(Completer):
             finally:
                 symbols.patience = None
             if typing and words == [line[start:]]:
-                return  # nothing is left to complete
+                return  # the word is already complete
             for index, word in enumerate(words):
-                # a name with control characters cannot be typed either
+                # names with control characters are left out, as they cannot be typed
                 if word.isprintable() and word != PLACEHOLDER:
                     about = self._about(line[:start] + word, word) if index < MOST_EXPLAINED else ""
                     found.append((start, word, about))
@@ -71,7 +71,7 @@ class PromptCompleter(Completer):
             yield Completion(word, start_position=start - len(line), display_meta=about)
 
     def _about(self, line: str, word: str) -> str:
-        """A function's signature, a command's summary; empty for others."""
+        """Return a function's signature, or a command's summary; empty for other candidates."""
         life = id(self.shell.session.inferior.program)
         if life != self._life:
             self._life = life
@@ -90,13 +90,13 @@ class PromptCompleter(Completer):
         return known
 
     def _summary(self, line: str) -> str:
-        """The summary of the command if the line names it completely."""
+        """Return the summary of a command that the line names completely."""
         words = line.split()
         _, node = self.shell.registry.node(words)
         return node.spec.summary if node.spec is not None else ""
 
     def _read_on(self) -> None:
-        """Read the program's names while the user thinks."""
+        """Read the program's names between key presses."""
         program = self.shell.session.inferior.program
         app = get_app_or_none()
         if program is None or app is None or not app.is_running or self._reading:
@@ -110,7 +110,7 @@ class PromptCompleter(Completer):
                 while not names.advance(SLICE):
                     await asyncio.sleep(PAUSE)
             except Error:
-                return  # damaged; offer the names read so far
+                return  # the information is damaged: offer the names read so far
             finally:
                 self._reading = False
 

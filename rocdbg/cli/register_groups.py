@@ -1,4 +1,4 @@
-"""`info registers` of groups: GDB's, those initialised for a kernel by meaning, and those that changed."""
+"""`info registers` for groups: GDB's groups, registers by their initial meaning, and registers that changed."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _HEADINGS = {
     GENERAL: "Scalar registers", VECTOR: "Vector registers", SYSTEM_REGISTERS: "System registers",
 }
 MAX_RANGE = 64
-"""Limit on the registers of an operand."""
+"""The maximum number of registers in an operand."""
 CHANGE, ELSEWHERE = "*", "~"
-"""Marks of a register that changed, and of one that changed only in unfocused lanes."""
+"""Marks of a register that changed, and of one that changed only in lanes other than the focused one."""
 
 
 def keep_registers(shell: Shell, thread: int | None = None) -> None:
-    """`set register-changes`: keep a wave's registers for comparison at its next stop."""
+    """`set register-changes`: save a wave's registers for comparison at its next stop."""
     session = shell.session
     target = session.inferior.target
     thread = session.focus.current.thread if thread is None else thread
@@ -50,7 +50,7 @@ def keep_registers(shell: Shell, thread: int | None = None) -> None:
 
 
 def write_registers(shell: Shell, names: Sequence[str]) -> None:
-    """The lines of ``info registers``; names may be those of groups."""
+    """Write ``info registers``; names may be those of groups."""
     tables = shell.session.tables
     if not names:
         _write(shell, tables.registers())
@@ -67,7 +67,7 @@ def write_registers(shell: Shell, names: Sequence[str]) -> None:
 
 
 def write_grouped(shell: Shell) -> None:
-    """``info registers -grouped``: registers initialised for the kernel by meaning, then the others by kind."""
+    """Write ``info registers -grouped``: initialised registers by their meaning, then the others by kind."""
     given = _given(shell)
     for group in (USER, SYSTEM, WORK_ITEM):
         if any(row.group == group for row in given):
@@ -141,7 +141,7 @@ def _lines(shell: Shell, rows: Sequence[RegisterRow]) -> list[str]:
     for row in rows:
         parts = [marks[name] for name in _single(row.name) if name in marks]
         if row.name not in marks and parts:
-            marks[row.name] = min(parts)  # the star goes first
+            marks[row.name] = min(parts)  # the star takes precedence
     return register_lines(rows, marks)
 
 
@@ -149,7 +149,7 @@ _RANGE = re.compile(r"\$?([sva])\[(\d+):(\d+)\]")
 
 
 def _single(name: str) -> list[str]:
-    """The registers of a range; any other name unchanged."""
+    """Return the registers of a range; any other name is returned unchanged."""
     match = _RANGE.fullmatch(name)
     if match is None:
         return [name]

@@ -1,4 +1,4 @@
-"""`info registers`: scalar registers as two columns, vector registers as a grid of lanes."""
+"""Formats `info registers`: scalar registers in two columns, vector registers as a grid of lanes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANES_PER_LINE = 8  # for dwords; half as many for wider registers
 
 
 def register_lines(rows: Sequence[RegisterRow], marks: Mapping[str, str] | None = None) -> list[str]:
-    """The lines of ``info registers``; ``marks`` follow names."""
+    """Return the lines of ``info registers``; ``marks`` has the marks that follow names."""
     marks = marks or {}
     titles = [f"{row.name} {marks[row.name]}" if row.name in marks else row.name for row in rows]
     name_width = max([len(title) + 1 for title in titles] + [NAME_WIDTH])
@@ -28,7 +28,8 @@ def register_lines(rows: Sequence[RegisterRow], marks: Mapping[str, str] | None 
 
 
 def _vector(row: RegisterRow, title: str, name_width: int) -> list[str]:
-    """A vector register: one value in braces if all lanes agree, otherwise eight lanes to a line in hexadecimal."""
+    """Format a vector register: one value in braces if all lanes agree, otherwise eight lanes per line, in hexadecimal.
+    """
     elements = list(row.value.each_element())
     texts = [_hex(element) for element in elements]
     if len(set(texts)) == 1:

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 PROMPT = "(rocdbg) "
 MAX_HISTORY = 64 << 20
-"""Bytes of a history file that is read."""
+"""The maximum number of bytes that are read of a history file."""
 
 
 def run_statement(shell: Shell, first: str, more: Callable[[str], str]) -> bool:
-    """Run one typed line, reading the rest of a block; errors are shown. Returns whether it succeeded."""
+    """Run one typed line, and read the rest of a block; show errors. Return whether it succeeded."""
 
     good: list[bool] = []
 
     def run() -> None:
-        is_seen = shell.answers or shell.out.stream is not sys.stdout  # not where nothing can be drawn again
+        is_seen = shell.answers or shell.out.stream is not sys.stdout  # false where nothing can be redrawn
         with progress_shown(shell.session, shell.out.stream) if is_seen else nullcontext():
             if not first.strip():
                 good.append(shell.guard(shell.repeat_last, ""))
@@ -59,7 +59,7 @@ def run_prompt(shell: Shell) -> None:
 
 
 def _run_lines(shell: Shell) -> None:
-    """Commands from a pipe or file: the prompt is plain text, as GDB's is."""
+    """Run commands from a pipe or file; the prompt is plain text, as GDB's is."""
     prompt = LinePrompt(shell, says_what_is_wanted=False)
     while True:
         try:
@@ -72,12 +72,12 @@ def _run_lines(shell: Shell) -> None:
 
 
 def prompt_text(shell: Shell) -> str:
-    """`set prompt`; what is not to be shown of it becomes visible."""
+    """Return the text of `set prompt`; control characters in it are made visible."""
     return visible(str(shell.settings.get("prompt", PROMPT)))
 
 
 def _read(shell: Shell, read: Callable[[], str]) -> str | None:
-    """A line; ``None`` after "Quit", or if it could not be read. Raises EOFError."""
+    """Return a line; ``None`` after "Quit", or if it could not be read. Raises EOFError."""
     lines: list[str] = []
     ended: list[EOFError] = []
 
@@ -94,7 +94,7 @@ def _read(shell: Shell, read: Callable[[], str]) -> str | None:
 
 
 def history_path() -> Path | None:
-    """The file in which typed lines are kept: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home."""
+    """Return the history file: $ROCDBG_HISTFILE, else ~/.rocdbg_history; ``None`` without a home directory."""
     named = os.environ.get("ROCDBG_HISTFILE")
     if named:
         return Path(named)
@@ -103,11 +103,11 @@ def history_path() -> Path | None:
 
 
 def make_history(shell: Shell) -> History:
-    """Lines of earlier sessions and of this one. A file that cannot be used does not prevent debugging."""
+    """Return the lines of earlier sessions and of this one. An unusable history file does not prevent debugging."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):
-        """Continues in memory when the disk is full, after one warning."""
+        """A history that continues in memory when the disk is full, after one warning."""
 
         broken = False
 
@@ -147,7 +147,8 @@ def make_history(shell: Shell) -> History:
 
 
 class _Prompts:
-    """How the next line is read: with editing, or plainly (`set editing off`, terminals that programs drive)."""
+    """Selects how the next line is read: with editing, or without (`set editing off`, terminals that programs control).
+    """
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -156,7 +157,7 @@ class _Prompts:
         self._failed = False
 
     def now(self) -> TerminalPrompt | LinePrompt:
-        """The prompt to read with."""
+        """Return the prompt with which to read."""
         shell = self._shell
         is_full = shell.screen is not None and shell.screen.enabled
         if not (is_full or edits_lines(shell)) or self._failed:
@@ -172,15 +173,15 @@ class _Prompts:
         self._terminal = TerminalPrompt(self._shell, make_history(self._shell))
 
     def ask(self, question: str) -> str:
-        """The answer to a question."""
+        """Read the answer to a question."""
         return self.now().ask(question)
 
     def more(self, prompt: str) -> str:
-        """A further line of a block."""
+        """Read a further line of a block."""
         return self.now().more(prompt)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         if self._terminal is not None:
             self._terminal.close()
 

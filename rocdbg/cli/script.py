@@ -1,7 +1,7 @@
-"""Command scripts: lines gathered into commands and blocks (`if`, `while`, `define`, `document`, `commands`).
+"""Command scripts: lines that form commands and blocks (`if`, `while`, `define`, `document`, `commands`).
 
-Parsing is separate from execution: `parse` turns lines into statements, the shell runs those. Lines may come from a
-file, a string or a prompt, which is read further while a block is open.
+Parsing is separate from execution: `parse` turns lines into statements, which the shell runs. Lines may come from a
+file, a string, or a prompt; at a prompt, more lines are read while a block is open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocdbg.errors import Error
 
 
 class ScriptError(Error):
-    """A script that cannot be read or whose blocks do not close; ``file`` and ``line`` say where."""
+    """A script cannot be read, or a block in it is not closed; ``file`` and ``line`` are the position."""
 
     def __init__(self, message: str, file: str = "", line: int = 0) -> None:
         self.file = file
@@ -28,7 +28,7 @@ class ScriptError(Error):
 
 
 class Line(Struct, frozen=True):
-    """One command line; ``number`` counts from 1 in its file."""
+    """One command line; ``number`` is its number in the file, from 1."""
 
     text: str
     number: int = 0
@@ -57,12 +57,12 @@ Statement: TypeAlias = Line | Block
 
 STEPPING = ("while-stepping", "stepping", "ws")
 BLOCKS = ("if", "while", "define", "document", "commands", "actions", *STEPPING, "python", "py")
-VERBATIM = ("document", "python", "py")  # the body is text, not commands
+VERBATIM = ("document", "python", "py")  # their bodies are text, not commands
 MAX_DEPTH = 100
 MAX_SIZE = 16 << 20
-"""Bytes of a command file."""
+"""The maximum size of a command file in bytes."""
 FIFO_SECONDS = 2.0
-"""How long to wait until a FIFO has a writer."""
+"""How many seconds to wait for a FIFO to have a writer."""
 
 
 def opens_block(text: str) -> bool:
@@ -70,19 +70,20 @@ def opens_block(text: str) -> bool:
     words = text.split(None, 1)
     if not words or words[0] not in BLOCKS:
         return False
-    return not (words[0] in ("python", "py") and len(words) > 1)  # `python CODE` is one line
+    return not (words[0] in ("python", "py") and len(words) > 1)  # `python CODE` is only one line
 
 
 def parse(
     lines: Iterator[Line], file: str = "", check: Callable[[str], None] = lambda head: None
 ) -> Iterator[Statement]:
-    """The statements of a script. Lines are taken only as needed, so that each runs before the next is read.
+    """Yield the statements of a script. Lines are read only as needed, so that each statement runs before the next is
+    read.
 
-    ``check`` is called with the head of a block before the block is read. Raises `ScriptError` for a block without
-    its `end` or its condition, and what ``check`` raises.
+    ``check`` is called with the head of a block before the block is read. Raises `ScriptError` for a block without its
+    `end` or its condition, and what ``check`` raises.
     """
     for line in lines:
-        text = line.text.lstrip()  # trailing blanks can be significant
+        text = line.text.lstrip()  # blanks at the end can be significant
         if not text or text.startswith("#"):
             continue
         if opens_block(text):
@@ -93,7 +94,7 @@ def parse(
 
 
 def _need_argument(head: str) -> None:
-    """A missing condition is an error before the block is read."""
+    """Report a missing condition before the block is read."""
     if head in ("if", "while"):
         raise ScriptError(f"{head} command requires an argument.")
 
@@ -120,9 +121,9 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
 
 
 def read_script(path: Path) -> str:
-    """The text of a command file. Raises `ScriptError` for one that is too big, or that would block.
+    """Return the text of a command file. Raises `ScriptError` if it is too large or reading it would block.
 
-    A pipe is read (``source <(command)``), to `MAX_SIZE`; it does not wait for the writer of a FIFO.
+    A pipe is read (``source <(command)``), up to `MAX_SIZE`; the writer of a FIFO is not waited for.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -147,18 +148,18 @@ def read_script(path: Path) -> str:
 
 
 def _has_writer(handle: int) -> bool:
-    """Whether a FIFO has, will have or had a writer, which gets a short time to open it."""
+    """Whether a FIFO has, will have or had a writer; a writer has a short time to open it."""
     if select.select([handle], [], [], FIFO_SECONDS)[0]:
         return True
     try:
-        os.read(handle, 1)  # no data: either it has no writer, and this is its end,
+        os.read(handle, 1)  # no data: either there is no writer, and this is the end of the FIFO,
     except BlockingIOError:  # or the writer is slow
         return True
     return False
 
 
 def numbered(text: str) -> Iterator[Line]:
-    """The lines of a text, numbered from 1; a backslash at a line's end continues it."""
+    """Yield the lines of a text, numbered from 1; a backslash at the end of a line continues it."""
     pending, first = "", 0
     for number, line in enumerate(text.replace("\r\n", "\n").removesuffix("\n").split("\n"), 1):
         first = first or number
@@ -172,7 +173,7 @@ def numbered(text: str) -> Iterator[Line]:
 
 
 def asking(first: str, more: Callable[[str], str]) -> Iterator[Line]:
-    """A typed line, and the lines read while its block is open; ``more`` gets the prompt ``>``."""
+    """Yield a typed line, and the lines that are read while its block is open; ``more`` is given the prompt ``>``."""
     yield Line(first)
     if opens_block(first.strip()):
         while True:

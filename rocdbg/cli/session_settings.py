@@ -1,4 +1,4 @@
-"""GDB's settings of the session itself whose `show` is more than a sentence with a value."""
+"""GDB's settings that concern the session itself and whose `show` text is more than a sentence with a value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LANGUAGES = (
 CHARSETS = ("auto", "ASCII", "UTF-8", "UTF-16", "UTF-32", "ISO-8859-1", "ISO-8859-15", "CP1252")
 ON_OFF_AUTO = Enumeration(("on", "off", "auto"))
 SMALLEST_VALUE = 16
-"""Bytes; GDB's minimum of ``max-value-size``."""
+"""GDB's minimum for ``max-value-size``, in bytes."""
 
 CASE_MISMATCH = "warning: the current case sensitivity setting does not match the language.\n"
 MISMATCH = "Warning: the current language does not match this frame."
@@ -58,7 +58,7 @@ class PlainText(String, frozen=True):
 
 
 def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setting:
-    """A setting with two states, each of which `show` describes with a sentence."""
+    """Declare a setting with two states, each of which `show` describes with its own sentence."""
     place = of_front_end(name, False)
     return Setting(name, kind, what, place, line=lambda shell: on if place.read(shell) else off)
 
@@ -66,7 +66,7 @@ def _switched(name: str, off: str, on: str, kind: ValueKind, what: str) -> Setti
 # -- the language
 
 def language_name(shell: Shell) -> str:
-    """The language of the selected frame, otherwise of the program."""
+    """Return the language of the selected frame, otherwise that of the program."""
     return shell.session.data.language_name
 
 
@@ -76,14 +76,14 @@ def _language_line(shell: Shell) -> str:
     if value in ("auto", "local"):
         return f'The current source language is "auto; currently {own}".'
     line = f'The current source language is "{value}".'
-    is_same = value == own or {value, own} == {"c++", "hip"}  # the latter is the former with kernels
+    is_same = value == own or {value, own} == {"c++", "hip"}  # HIP is C++ with kernels
     if shell.session.inferior.running and not is_same:
         line += f"\n{MISMATCH}"
     return line
 
 
 def _language_changed(shell: Shell) -> None:
-    """As GDB, warn once in a session that the language is not the frame's."""
+    """Warn, once in a session as GDB does, that the language is not the frame's."""
     text = _language_line(shell)
     if MISMATCH in text and not shell.state.language_warned:
         shell.state.language_warned = True
@@ -204,7 +204,7 @@ def _radix_line(shell: Shell) -> str:
 
 
 class BothRadices(Radix, frozen=True):
-    """A base for numbers that are read and shown: 10 by default."""
+    """A base for numbers that are both read and shown; 10 by default."""
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
         return super().evaluated(text, evaluate) if text else 10
@@ -221,7 +221,7 @@ def _radices_set(shell: Shell) -> str:
 
 
 def session_settings() -> tuple[Setting, ...]:
-    """These settings."""
+    """Return these settings."""
     return (
         Setting(
             "debug-file-directory", STRING, "the directories where separate debug symbols are searched for",

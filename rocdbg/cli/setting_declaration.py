@@ -1,4 +1,4 @@
-"""Declaration of a setting: its name, type, help, the place of its value, and its `show` text."""
+"""Declaration of a setting: its name, type and help, where its value is stored, and its `show` text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Place(Struct, frozen=True):
-    """Where a value is kept; ``field`` is its name there."""
+    """A place where a value is stored; ``field`` is its name there."""
 
     field: str
     read: Callable[[Shell], object]
@@ -23,7 +23,7 @@ class Place(Struct, frozen=True):
 
 
 def of_print(field: str) -> Place:
-    """A field of `PrintSettings`."""
+    """Return the place of a field of `PrintSettings`."""
 
     def read(shell: Shell) -> object:
         return getattr(shell.session.settings.print, field)
@@ -36,7 +36,7 @@ def of_print(field: str) -> Place:
 
 
 def of_engine(field: str) -> Place:
-    """A field of `Settings`."""
+    """Return the place of a field of `Settings`."""
     return Place(
         field, lambda shell: getattr(shell.session.settings, field),
         lambda shell, value: setattr(shell.session.settings, field, value),
@@ -44,7 +44,7 @@ def of_engine(field: str) -> Place:
 
 
 def of_launch(field: str) -> Place:
-    """A property of the next launch."""
+    """Return the place of a property of the next launch."""
     return Place(
         field, lambda shell: getattr(shell.session.launch, field),
         lambda shell, value: setattr(shell.session.launch, field, value),
@@ -52,7 +52,7 @@ def of_launch(field: str) -> Place:
 
 
 def of_program(field: str) -> Place:
-    """A property of the next run of a whole program."""
+    """Return the place of a property of the next run of a whole program."""
     return Place(
         field, lambda shell: getattr(shell.session.program_launch, field),
         lambda shell, value: setattr(shell.session.program_launch, field, value),
@@ -60,7 +60,7 @@ def of_program(field: str) -> Place:
 
 
 def of_front_end(field: str, default: object) -> Place:
-    """An entry of `Shell.settings`."""
+    """Return the place of an entry of `Shell.settings`."""
     return Place(
         field, lambda shell: shell.settings.get(field, default),
         lambda shell, value: shell.settings.__setitem__(field, value),
@@ -74,12 +74,12 @@ class Setting(Struct, frozen=True):
         name: its words (``print elements``).
         kind: the type of its values.
         what: its subject: ``help`` says ``Set WHAT.``, ``show`` says ``WHAT is VALUE.``
-        sentence: another sentence for ``show``, with ``{}`` for the value.
-        place: where its value is kept.
-        set_help, show_help: other help texts than these.
-        line: another line of ``show`` than this.
-        after: what follows a change.
-        announcement: what `set` prints after a change.
+        sentence: another sentence for ``show``, in which ``{}`` stands for the value.
+        place: where its value is stored.
+        set_help, show_help: other help texts, in place of those derived from ``what``.
+        line: computes another line for ``show``.
+        after: called after a change.
+        announcement: returns what `set` prints after a change.
         option_of: the commands that also accept it as an option: "print" (expressions) or "frame" (frame lines).
     """
 
@@ -103,17 +103,17 @@ class Setting(Struct, frozen=True):
             shell.line(self.announcement(shell))
 
     def value(self, shell: Shell, text: str) -> object:
-        """The value of ``set NAME TEXT``. Raises `Error`."""
+        """Return the value of ``set NAME TEXT``. Raises `Error`."""
         return self.kind.evaluated(text, lambda expression: int(shell.session.data.integer(expression)))
 
     def put(self, shell: Shell, value: object) -> None:
-        """Give it a value."""
+        """Store a value."""
         self.place.write(shell, value)
         if self.after is not None:
             self.after(shell)
 
     def shown(self, shell: Shell) -> str:
-        """The line of ``show NAME``."""
+        """Return the line of ``show NAME``."""
         if self.line is not None:
             return self.line(shell)
         value = self.kind.show(self.place.read(shell))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 GDB_VERSION = (13, 1)
-"""The GDB version whose commands are implemented, for which scripts check."""
+"""The version of GDB whose commands are implemented; scripts check it."""
 
 
 def add_setting_functions(shell: Shell) -> None:
-    """Give expressions of the shell's session these functions and variables."""
+    """Define these functions and variables for expressions in the shell's session."""
     convenience = shell.session.convenience
     for name, number in zip(("_gdb_major", "_gdb_minor"), GDB_VERSION, strict=True):
         convenience.define_dynamic(name, _constant(number))
@@ -38,7 +38,7 @@ def _constant(number: int) -> Callable[[object], Value]:
 
 
 def _named(shell: Shell, function: str, host: EvaluationHost, given: Sequence[Value]) -> Setting:
-    """The setting named by the single argument. Raises `ExpressionError`."""
+    """Return the setting that the single argument names. Raises `ExpressionError`."""
     if len(given) != 1:
         raise ExpressionError(f"You must provide an argument to ${function}")
     try:
@@ -59,7 +59,7 @@ def _text(shell: Shell, setting: Setting) -> str:
 
 
 def _value(shell: Shell, setting: Setting) -> Value:
-    """A number for a switch or a number (0 for no limit), otherwise its text."""
+    """Return a setting as a number if it is a switch or a number (0 for no limit), otherwise as text."""
     value = setting.place.read(shell)
     if isinstance(setting.kind, Boolean):
         return Value.of_int(c_types.INT, int(bool(value)))

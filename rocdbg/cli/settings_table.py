@@ -1,4 +1,5 @@
-"""Every setting, declared once: `set`, `show`, completion, help, the manual and options of `print` come from here."""
+"""Every setting, declared once: `set`, `show`, completion, help, the manual and options of `print` are derived from it.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def _radix_line(what: str, radix: int) -> str:
 
 
 def _log(shell: Shell, wanted: object) -> None:
-    """Start or stop copying the session."""
+    """Start or stop logging the session to a file."""
     name = LOG_FILE.read(shell)
     if wanted and shell.out.log is not None:
         raise CommandError(f"Already logging to {shell.out.log.name}.")
@@ -136,7 +137,7 @@ def _forget_sources(shell: Shell) -> None:
 
 
 def directories_line(shell: Shell) -> str:
-    """What `show directories` says."""
+    """Return the line of `show directories`."""
     return f"Source directories searched: {':'.join(shell.session.settings.directories)}"
 
 
@@ -186,7 +187,7 @@ def _auto_load(kind: str, what: str) -> Setting:
 
 
 SETTINGS = (
-    # how values are printed
+    # how values are shown
     Setting("print address", BOOLEAN, "printing of addresses", of_print("address"), option_of="print"),
     Setting("print array", BOOLEAN, "pretty formatting of arrays", of_print("array"), option_of="print"),
     Setting("print array-indexes", BOOLEAN, "printing of array indexes", of_print("array_indexes"), option_of="print"),
@@ -461,7 +462,7 @@ SETTINGS = (
         "logging redirect", BOOLEAN, "the logging output mode", LOG_REDIRECT, line=_redirect_line,
         set_help="Set the logging output mode.\n\nIf on, output goes to the log file alone; else to the screen too.",
     ),
-    # files that run by themselves
+    # files that run automatically
     _auto_load("local-rocdbginit", "auto-loading of .rocdbginit script from current directory"),
     _auto_load("rocdbg-scripts", "auto-loading of canned sequences of commands scripts"),
     Setting(
@@ -476,13 +477,13 @@ SETTINGS = (
 
 
 def below(prefix: str) -> dict[str, Setting]:
-    """The settings of a prefix (``logging``), by the rest of their names."""
+    """Return the settings below a prefix (``logging``), by the rest of their names."""
     lead = prefix + " "
     return {setting.name.removeprefix(lead): setting for setting in SETTINGS if setting.name.startswith(lead)}
 
 
 def _options(command: str) -> tuple[Option, ...]:
-    """The options of a command that temporarily change a setting of `print`."""
+    """Return the options of a command that temporarily change settings of `print`."""
     return tuple(
         Option(f"-{name}", f"Set {setting.what}.", setting.kind, setting.place.field)
         for name, setting in sorted(below("print").items())

@@ -1,7 +1,7 @@
 """The shell: a session, its commands, and its input and output text.
 
-It runs lines and scripts for every front end alike: the prompt, ``-ex``, ``source``, the Python API.
-A `rocdbg.Error` ends a command, never the shell. Any other exception is a bug: it becomes an `InternalError` in a
+It runs lines and scripts in the same way for every front end: the prompt, ``-ex``, ``source``, the Python API. A
+`rocdbg.Error` ends a command, but never the shell. Any other exception is a bug: it becomes an `InternalError` in a
 session with a user, and passes through elsewhere, so that tests and programs see it.
 """
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_DEPTH = 50
 MAX_CALL_DEPTH = 1024
-"""Limit on nested calls of user-defined commands; `set max-user-call-depth` can lower it."""
+"""The maximum depth of nested calls of user-defined commands; `set max-user-call-depth` can lower it."""
 ARGUMENT = re.compile(r"\$arg(c|\*|[0-9]+)")
 
 
@@ -67,7 +67,7 @@ class Shell:
         interactive: whether a user can be asked (`confirm`).
         can_colour: whether the output is a terminal that can show colours (`set style enabled` turns them on).
         settings: settings of the text front end (``confirm``, ``pagination``, ...).
-        reports_internal_errors: whether a bug only ends the command, with a message, or is raised.
+        reports_internal_errors: whether a bug ends only the command, with a message; otherwise it is raised.
         state: the state of running lines, `ShellState`.
     """
 
@@ -86,10 +86,10 @@ class Shell:
         self.can_colour = self.out.colour
         self.registry = registry or Registry()
         self.settings: dict[str, object] = {}
-        self.program_out: Writer | None = None  # for what kernels print, if that is not among what commands write
-        self.look = Look()  # what is known of the terminal
-        self.typed_ahead = b""  # what the user typed while the terminal was asked
-        self.answers = True  # whether the terminal answers when it is asked
+        self.program_out: Writer | None = None  # for what kernels print, unless it goes to the output of commands
+        self.look = Look()  # what is known about the terminal
+        self.typed_ahead = b""  # what the user typed while the terminal was queried
+        self.answers = True  # whether the terminal answers queries
         self.reports_internal_errors = False
         self.state = ShellState()
         self.signals: Signals | None = None  # the handler of Ctrl-C; `None` if another program handles it
@@ -99,8 +99,8 @@ class Shell:
         self.ask: Callable[[str], str] | None = None
         self.displays = Displays()
         self._signal_table: SignalTable | None = None
-        self.environment: dict[str, str] | None = None  # the variables of `set environment`, if used
-        self._replaced: dict[object, Saved] = {}  # by a plug-in's command: the former commands of its names
+        self.environment: dict[str, str] | None = None  # the variables of `set environment`, if it was used
+        self._replaced: dict[object, Saved] = {}  # by plug-in command: the commands that had its names before
         session.running.watch_inside(partial(print_dynamically, self), self._stopped_inside)
         session.launch.output = partial(show_output, self)
         session.plugins.command_added = self._add_plugin_command
@@ -126,7 +126,7 @@ class Shell:
         )
 
     def at(self, focus: Focus) -> Shell:
-        """The same shell, whose commands use the session from another focus (`Session.at`)."""
+        """Return the same shell with another focus, from which its commands use the session (`Session.at`)."""
         other = copy(self)
         other.session = self.session.at(focus)
         return other
@@ -134,33 +134,33 @@ class Shell:
     # -- writing
 
     def write(self, text: str) -> None:
-        """Text to the command's output."""
+        """Write text to the command's output."""
         self.out.write(text)
 
     def line(self, text: str = "") -> None:
-        """A line to the command's output."""
+        """Write a line to the command's output."""
         self.out.line(text)
 
     def warn_of_texts(self) -> None:
-        """Warn about source texts that differ from those that were compiled, before they are shown."""
+        """Warn, before source texts are shown, about those that differ from the texts that were compiled."""
         for warning in self.session.sources.warnings.take():
             self.warn(warning)
 
     def warn(self, message: str) -> None:
-        """``warning: MESSAGE`` to the error output."""
+        """Write ``warning: MESSAGE`` to the error output."""
         self.out.flush()
         self.err.line(f"warning: {message}")
         self.err.flush()
 
     def report(self, error: Error) -> None:
-        """Print an error in one line; nothing for an error without a message, which ends a command silently."""
+        """Print an error in one line. An error without a message ends a command silently: nothing is printed."""
         self.out.flush()
         if str(error):
             self.err.line(str(error))
         self.err.flush()
 
     def quit_command(self) -> None:
-        """Ctrl-C ended a command: report that, and reset the state of running lines."""
+        """Report that Ctrl-C ended a command, and reset the state of running lines."""
         self.state.arguments.clear()
         self.state.source_depth = self.state.loops = self.state.depth = 0
         self.state.verbose = False
@@ -174,9 +174,9 @@ class Shell:
         self.err.flush()
 
     def confirm(self, question: str, unless: bool = False) -> bool:
-        """Ask a yes/no question; yes without a user or with ``set confirm off``.
+        """Ask a yes/no question; the answer is yes without a user or with ``set confirm off``.
 
-        ``unless``: then, and for an empty answer, the result is no.
+        With ``unless``, the answer is no in these cases, and for empty input.
         """
         if not self.interactive or self.ask is None or self.settings.get("confirm") is False:
             return not unless
@@ -197,7 +197,7 @@ class Shell:
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:
-        """While this is open, another program has the terminal: the full-screen mode is suspended."""
+        """While this is open, another program uses the terminal, and the full-screen mode is suspended."""
         terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
         if terminal is None:
             yield
@@ -211,7 +211,7 @@ class Shell:
     # -- running lines
 
     def execute(self, text: str) -> None:
-        """Run one or more lines. Raises `rocdbg.Error` when one fails; the ones before have had their effect."""
+        """Run one or more lines. Raises `rocdbg.Error` if one fails; the lines before it have taken effect."""
         self.run_lines(numbered(text))
 
     def run_lines(self, lines: Iterator[Line], file: str = "") -> None:
@@ -266,7 +266,7 @@ class Shell:
             run_hook(self, AFTER, words)
 
     def _contain(self, action: Callable[[], object], what: str) -> None:
-        """Do something; a bug in it is raised unchanged, or as an `Error` in an interactive session."""
+        """Perform an action; a bug in it is raised unchanged, or in an interactive session as an `Error`."""
         if not self.reports_internal_errors:
             action()
             return
@@ -283,7 +283,7 @@ class Shell:
             if self.signals is not None and self.signals.raised:
                 raise KeyboardInterrupt from None
             report = as_error(error, what)
-        # outside the handlers: objects held by the traceback's frames have been freed, so memory is available again
+        # outside the handlers, the objects that the traceback held have been freed, so memory is available again
         if isinstance(report, ResourceError):
             gc.collect()  # an unfinished machine and its memory reference each other
         raise report
@@ -296,7 +296,7 @@ class Shell:
         self.run_line(spec.name if spec.repeat is Repeat.BARE else self.joined(spec, text))
 
     def last_line(self) -> str:
-        """The command before the current one. Raises `CommandError` if there is none."""
+        """Return the command before the current one. Raises `CommandError` if there is none."""
         previous = self.state.previous
         if previous is None:
             raise CommandError("No previous command to relaunch")
@@ -304,11 +304,11 @@ class Shell:
 
     @staticmethod
     def joined(spec: CommandSpec, text: str) -> str:
-        """The line of a command and its text."""
+        """Return the line that consists of a command and its text."""
         return spec.name + (text if text.startswith("/") else f" {text}" if text else "")
 
     def run_guarded(self, statement: Statement, repeatable: bool = False) -> bool:
-        """Run a statement, reporting an error instead of raising it; returns whether it succeeded."""
+        """Run a statement; report an error instead of raising it. Return whether it succeeded."""
         self.state.interrupted = False
 
         def run() -> None:
@@ -320,8 +320,8 @@ class Shell:
         return self.guard(run, "")
 
     def guard(self, action: Callable[[], object], what: str) -> bool:
-        """Do something, reporting an error instead of raising it; returns whether it succeeded. ``what`` is for
-        reports.
+        """Perform an action; report an error instead of raising it. Return whether it succeeded. ``what`` is used in
+        reports of bugs.
         """
         try:
             self._contain(action, what)
@@ -333,7 +333,7 @@ class Shell:
         return True
 
     def source(self, path: str | Path, verbose: bool = False) -> None:
-        """Run a file of commands. Raises `ScriptError` if it cannot be read, or with the position of a failed command.
+        """Run a file of commands. Raises `ScriptError` if it cannot be read, or if a command fails, with its position.
         """
         path = expand(path)
         if self.state.source_depth >= MAX_SOURCE_DEPTH:
@@ -363,29 +363,29 @@ class Shell:
 
     @property
     def at_prompt(self) -> bool:
-        """Whether it is also outside blocks and scripts: GDB prints some messages only there."""
+        """Whether the command was also given outside blocks and scripts: GDB prints some messages only there."""
         state = self.state
         return self.typed and not state.depth and not state.source_depth and not state.batch
 
     # -- preconditions, in GDB's words
 
     def need_running(self) -> None:
-        """Raise unless a program is being run."""
+        """Raise an error unless a program is being run."""
         if not self.session.inferior.running:
             raise NotRunningError
 
     def need_stack(self) -> None:
-        """As `need_running`, for commands about frames."""
+        """Check `need_running`, for commands about frames."""
         if not self.session.inferior.running:
             raise NotRunningError("No stack.")
 
     def need_frame(self) -> None:
-        """As `need_running`, for commands about a frame's variables."""
+        """Check `need_running`, for commands about a frame's variables."""
         if not self.session.inferior.running:
             raise NotRunningError("No frame selected.")
 
     def need_threads(self) -> None:
-        """As `need_running`, for commands about waves and lanes."""
+        """Check `need_running`, for commands about waves and lanes."""
         if not self.session.inferior.running:
             raise NotRunningError("No thread selected")
 
@@ -396,7 +396,7 @@ class Shell:
         from rocdbg.cli.present import show_stop
 
         kept, outermost = self.displays, not self.state.stopped_inside
-        if not outermost:  # a display called it: it would stop there again and again
+        if not outermost:  # a display called the function, which would stop there again and again
             self.displays = Displays()
         self.state.stopped_inside = True
         try:
@@ -408,8 +408,8 @@ class Shell:
     def after_stop(self, event: StopEvent) -> None:
         """Run the `commands` of the breakpoints that were hit.
 
-        If one of them resumes the program, the rest is dropped and those of the next stop follow, in the loop of the
-        outermost call, so that a breakpoint that always continues does not nest endlessly.
+        If one of them resumes the program, the remaining ones are dropped. Those of the next stop are then run by the
+        loop of the outermost call, so that a breakpoint that always continues does not nest endlessly.
         """
         self.state.last_hits = event.breakpoints
         lines = [line for body in event.commands for line in (body[1:] if body[:1] == ("silent",) else body)]
@@ -434,7 +434,7 @@ class Shell:
         self.displays.show(self)
 
     def _add_plugin_command(self, plugin: Plugin, handler: object) -> None:
-        """Add a plug-in's command: a function declared with `command`. Its faults cause one warning."""
+        """Add a plug-in's command: a function declared with `command`. Faults in it cause one warning."""
         spec = getattr(handler, "command_spec", None)
         if not isinstance(spec, CommandSpec):
             raise DebuggerError(f"{plugin.name} registers a command that is not declared with @command.")
@@ -450,7 +450,7 @@ class Shell:
         self.registry.add(replace(spec, handler=guarded))
 
     def _remove_plugin_command(self, handler: object) -> None:
-        """Remove a plug-in's command; restores the command that it replaced."""
+        """Remove a plug-in's command, and restore the command that it replaced."""
         saved = self._replaced.pop(handler, None)
         if saved is not None:
             self.registry.restore(saved)
@@ -473,7 +473,7 @@ class Shell:
             finally:
                 self.state.loops -= 1
         else:
-            # `define`, `document`, `commands` and `python` use the block as their input
+            # `define`, `document`, `commands` and `python` take the block as their input
             run_block_command(self, block)
 
     def _run_body(self, body: Iterable[Statement]) -> None:
@@ -507,7 +507,7 @@ class Shell:
             self.state.loops = loops
 
     def substitute(self, line: str) -> str:
-        """A line with `$argc`, `$argN` and `$arg*` of the current user-defined command replaced.
+        """Replace `$argc`, `$argN` and `$arg*` in a line by the current user-defined command's arguments.
 
         Raises `ScriptError` for an argument that was not given.
         """

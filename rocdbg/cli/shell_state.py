@@ -21,48 +21,48 @@ MAX_TYPED = 10_000
 
 
 class ShellState(Struct):
-    """The state of running lines; one per shell, whatever the focus of its commands."""
+    """The state of running lines; there is one for each shell, regardless of the focus of its commands."""
 
     interrupted: bool = False
-    """Whether Ctrl-C stopped the program since the last typed line; loops end then."""
+    """Whether Ctrl-C has stopped the program since the last typed line; if so, loops end."""
     arguments: list[list[str]] = field(default_factory=list)
-    """``$arg0``... of the running user-defined commands."""
+    """The arguments (``$arg0``...) of the running user-defined commands."""
     last: tuple[CommandSpec, str] | None = None
-    """What an empty line repeats."""
+    """The command that an empty line repeats."""
     previous: tuple[CommandSpec, str] | None = None
-    """The typed command before that."""
+    """The command that was typed before ``last``."""
     source_depth: int = 0
-    """Command files being read."""
+    """How many command files are being read."""
     queue: Iterator[Statement] = field(default_factory=lambda: iter(()))
     """The remaining `commands` of the last stop."""
     draining: bool = False
-    """Whether those are running."""
+    """Whether the `commands` in ``queue`` are running."""
     loops: int = 0
-    """Running `while` blocks, for `loop_break`."""
+    """How many `while` blocks are running, for `loop_break`."""
     depth: int = 0
-    """Running blocks and user-defined commands, for tracing."""
+    """How many blocks and user-defined commands are running, for tracing."""
     verbose: bool = False
     """Whether a file is read with `source -v`."""
     hooks_running: list[tuple[str, ...]] = field(default_factory=list)
-    """Commands whose hook is running."""
+    """The commands whose hooks are running."""
     after_hooks: list[tuple[str, ...] | None] = field(default_factory=list)
-    """The running commands whose hookpost is still to run, the innermost last."""
+    """The running commands whose hookposts still have to run, the innermost last."""
     batch: bool = False
     """Whether commands were given with `-batch`: messages for a user at a prompt are omitted."""
     typed: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_TYPED))
-    """The last lines typed at a prompt, for `show commands`."""
+    """The latest lines typed at a prompt, for `show commands`."""
     typed_before: int = 0
-    """How many lines were typed before those."""
+    """How many lines were typed before those in ``typed``."""
     next_command: int = 1
-    """The first line that `show commands +` shows."""
+    """The number of the first line that `show commands +` shows."""
     next_shown: int = 1
-    """The first value that `show values +` shows."""
+    """The number of the first value that `show values +` shows."""
     operands_shown: dict[str, tuple[Value, bool]] = field(default_factory=dict)
-    """The registers that `info operands` showed last: their contents, and whether the instruction writes them."""
+    """The registers that `info operands` last showed: their contents, and whether the instruction writes them."""
     register_changes: RegisterChanges = field(default_factory=RegisterChanges)
     """With `set register-changes on`: the registers of waves at their last two stops."""
     operands_of: tuple[int, int | None] | None = None
-    """The target and wave of those registers."""
+    """The target and wave of the registers in ``operands_shown``."""
     next_examine: Value | None = None
     """Where `x` without an address continues."""
     examine_count: int = 0

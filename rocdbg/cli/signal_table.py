@@ -1,7 +1,8 @@
 """How signals are handled: the table of `handle` and `info signals`.
 
-Exceptions of kernels are reported as signals (SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE); the others exist for
-scripts that name them. A kernel has no handlers: whether a signal is passed to it is stored but has no effect.
+Exceptions of kernels are reported as signals (SIGSEGV, SIGILL, SIGABRT, SIGTRAP, SIGBUS, SIGFPE); the other signals
+exist for scripts that name them. A kernel has no signal handlers: whether a signal is passed to it is stored, but has
+no effect.
 """
 
 from __future__ import annotations
@@ -70,14 +71,14 @@ _LAST = (
     ("EXC_BREAKPOINT", "spd", "Breakpoint"),
     ("SIGLIBRT", "--d", "librt internal signal"),
 )
-"""Name; stops, prints, is passed; description. Real-time signals come between the two tables."""
+"""Name; whether it stops, prints, is passed; description. Real-time signals come before these signals."""
 HEAD = "Signal        Stop\tPrint\tPass to program\tDescription"
 IGNORED = frozenset({"SIGCHLD", "SIGURG", "SIGWINCH", "SIGCONT"})
-"""Those that do not end a process by default."""
+"""Signals that do not end a process by default."""
 USED = ("SIGTRAP", "SIGINT")
-"""Those that the debugger itself needs: `all` leaves them alone."""
+"""Signals that the debugger itself needs: `all` does not change them."""
 _NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-# the POSIX numbers
+# the signals that GDB accepts by number, with POSIX numbers
 BY_NUMBER = {
     1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGEMT", 8: "SIGFPE",
     9: "SIGKILL", 10: "SIGBUS", 11: "SIGSEGV", 12: "SIGSYS", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
@@ -120,7 +121,7 @@ class SignalTable:
         }
 
     def by_number(self, number: int) -> Handling:
-        """The signal of a number. Raises `CommandError`."""
+        """Return the signal with a number. Raises `CommandError`."""
         if number not in BY_NUMBER:
             raise CommandError(
                 'Only signals 1-15 are valid as numeric signals.\nUse "info signals" for a list of symbolic signals.'
@@ -128,7 +129,8 @@ class SignalTable:
         return self.rows[BY_NUMBER[number]]
 
     def change(self, words: list[str]) -> tuple[list[Handling], list[str]]:
-        """``handle WORDS``: the named signals, and those of them that the debugger itself uses. Raises `CommandError`.
+        """``handle WORDS``: return the named signals, and those of them that the debugger itself uses. Raises
+        `CommandError`.
         """
         named: list[Handling] = []
         own: list[str] = []
@@ -141,7 +143,7 @@ class SignalTable:
                 named += [row for row in self.rows.values() if row.name not in USED]
             elif numbers is not None:
                 first, last = int(numbers[1]), int(numbers[2] or numbers[1])
-                self.by_number(min(first, last))  # or the numbers are not signals
+                self.by_number(min(first, last))  # raises the error if the numbers are not those of signals
                 named += [self.by_number(number) for number in range(min(first, last), min(max(first, last), 16) + 1)]
             else:
                 actions.append(self._action(word))
@@ -165,7 +167,7 @@ def _apply(row: Handling, action: str) -> None:
     what = action.removeprefix("no")
     if what == "stop":
         row.stops = wanted
-        row.prints = row.prints or wanted  # a stop is shown with its reason
+        row.prints = row.prints or wanted  # a stop is always shown with its reason
     elif what == "print":
         row.prints = wanted
         row.stops = row.stops and wanted

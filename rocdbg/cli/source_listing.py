@@ -1,4 +1,4 @@
-"""`list`: which lines come next, and their format."""
+"""`list`: which lines are shown next, and in which format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Write lines [first, last] of a file; `list` continues after them. Raises past the end of the file."""
+    """Write lines [first, last] of a file; `list` continues after them. Raises an error past the end of the file."""
     position = shell.session.places.position
     first = max(1, first)
     position.show_lines(file, first, first)
@@ -38,18 +38,18 @@ def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:
 
 
 def source_lines(shell: Shell, lines: Sequence[str], file: str, first: int, count: int) -> list[str]:
-    """Lines [first, first + count) of a file, counted from 0, as the session shows source."""
+    """Return lines [first, first + count) of a file, counted from 0, as the session shows source."""
     colour = shell.out.colour and shell.settings.get("style sources", True) is not False
     return shown_lines(lines, file, first, count, colour, shell.out.palette)
 
 
 def search(shell: Shell, pattern: Pattern, step: int) -> None:
-    """Show the nearest line after (``step`` 1) or before (-1) the first one listed last that matches.
+    """Show the nearest matching line after (``step`` 1) or before (-1) the first line of the last listing.
 
     `list` then continues around it, and `$_` is its number. Raises `DebuggerError` if there is none.
     """
     position = shell.session.places.position
-    # GDB 13 counts from the first line of a listing; after a stop from the file's beginning
+    # GDB 13 searches from the first line of the last listing; after a stop, from the beginning of the file
     file, line = shell.session.places.default_line().file, position.last
     lines = shell.session.sources.text(file).lines
     line += step
@@ -63,7 +63,7 @@ def search(shell: Shell, pattern: Pattern, step: int) -> None:
 
 
 def around(line: int, size: int) -> tuple[int, int]:
-    """The lines that GDB shows around one: five before it if ten are shown."""
+    """Return the lines that GDB shows around a line: five before it if ten are shown."""
     first = max(1, line - size // 2)
     return first, first + size - 1
 
@@ -71,9 +71,10 @@ def around(line: int, size: int) -> tuple[int, int]:
 def write_instructions(
     shell: Shell, lines: Sequence[DisassemblyLine], raw: bool, title: str | None, *, heads: bool = False
 ) -> None:
-    """Write instructions: address, offset, bytes with ``raw``, text. With a ``title`` the function's name is known.
+    """Write instructions: address, offset, bytes with ``raw``, text. ``title``: the name of the function was shown
+    already.
 
-    With ``heads`` labels are on separate lines before the instructions that they name.
+    With ``heads``, labels are on separate lines before the instructions that they name.
     """
     offsets = [
         f"<{'' if title else (line.function or '')}+{line.offset}>" if line.function else "" for line in lines
@@ -90,6 +91,6 @@ def write_instructions(
 
 
 def shown_instruction(shell: Shell, text: str) -> list[tuple[str, str]]:
-    """The text of an instruction in styles, unless `set style disassembler enabled` is off."""
+    """Return the text of an instruction in styles, unless `set style disassembler enabled` is off."""
     styled = shell.out.colour and shell.settings.get("style disassembler enabled", True) is not False
     return instruction_parts(text) if styled else [("", text)]

@@ -17,7 +17,7 @@ def is_dumb() -> bool:
 
 
 def edits_lines(shell: Shell) -> bool:
-    """Whether lines are edited as they are typed: if the user has not said it, on a terminal that can redraw them."""
+    """Whether lines are edited as they are typed: as the user has set, otherwise on terminals that can redraw them."""
     said = shell.settings.get("editing")
     return bool(said) if said is not None else shell.interactive and shell.answers and not is_dumb()
 
@@ -39,7 +39,7 @@ class TerminalState:
                 self._attributes = termios.tcgetattr(0)
 
     def restore(self) -> None:
-        """Restore them."""
+        """Restore the terminal's settings."""
         if self._attributes is not None:
             import termios
 

@@ -1,4 +1,4 @@
-"""The settings of how text looks: ``set style ...`` and the borders of the full screen, as GDB has them, and themes."""
+"""The settings of how text looks: ``set style ...`` and the borders of the full screen as in GDB, and themes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STYLES = (
     ("variable", "variable", "cyan", "normal"),
     ("version", "version", "magenta", "bold"),
 )
-"""Name, GDB's name of the style, its colour and intensity there; borders have none."""
+"""A style's name, GDB's name for it, and its colour and intensity in GDB; borders have neither."""
 OVER_THEME = "By default the theme determines it (see \"help set style theme\")."
 THEME_HELP = """\
 Set the theme of the output and of the full screen.
@@ -73,7 +73,7 @@ def _sentence(name: str, default: bool, on: str, off: str) -> Callable[[Shell], 
 
 
 def style_settings() -> Iterator[Setting]:
-    """These settings."""
+    """Yield these settings."""
     yield Setting(
         "style theme", Enumeration(("auto", *NAMES)), "the theme of the output and of the full screen",
         of_front_end("style theme", "auto"), set_help=THEME_HELP, line=_theme_line, after=restyle,

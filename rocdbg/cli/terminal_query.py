@@ -1,7 +1,7 @@
-"""Asks the terminal for its background, and finds out whether it answers at all.
+"""Asks the terminal for its background colour, and finds out whether it answers queries at all.
 
-A terminal that a program drives (expect, a pipe with a terminal's face) answers nothing; it is left in peace then. What
-a user types while the answer is awaited is kept.
+A terminal that a program controls (through expect or a pseudo-terminal) does not answer; it is then not queried again.
+What a user types while the answer is awaited is kept.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from contextlib import suppress
 from msgspec import Struct
 
 WAIT = 1.0
-"""Seconds that an answer may take, at most; one over a slow line takes a tenth of it."""
+"""The maximum number of seconds to wait for an answer; even over a slow line it takes only a tenth of that."""
 MOST = 1 << 16
-"""Bytes that are read at most."""
+"""The maximum number of bytes that are read."""
 BACKGROUND = b"\x1b]11;?\x1b\\"
 WHERE = b"\x1b[6n"
-"""Where is the cursor? Nearly every terminal answers that, and so it tells that the other answer will not come."""
+"""The query for the cursor position. Nearly every terminal answers it, after any answer to an earlier query."""
 ANSWER_WHERE = re.compile(rb"\x1b\[\d+;\d+R")
 ANSWER_BACKGROUND = re.compile(
     rb"\x1b\]11;(?:rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*"
@@ -29,12 +29,12 @@ ANSWER_BACKGROUND = re.compile(
 
 
 class Answer(Struct, frozen=True):
-    """What came back.
+    """What was read after a query.
 
     Attributes:
         answers: whether the terminal has answered.
-        background: its background, as shares of red, green and blue from 0 to 1 (sRGB); ``None``: not known.
-        typed: what else came: the user's.
+        background: its background, as red, green and blue from 0 to 1 (sRGB); ``None`` if not known.
+        typed: everything else that was read: what the user typed.
     """
 
     answers: bool
@@ -43,7 +43,7 @@ class Answer(Struct, frozen=True):
 
 
 def understood(data: bytes) -> Answer:
-    """The answer in what was read."""
+    """Find the answers in what was read."""
     background = None
     found = ANSWER_BACKGROUND.search(data)
     parts = [part for part in found.groups() if part is not None] if found is not None else []
@@ -55,7 +55,7 @@ def understood(data: bytes) -> Answer:
 
 
 def ask_terminal(given: int, shown: int, asks_background: bool, wait: float = WAIT) -> Answer:
-    """Ask the terminal with these descriptors for input and output."""
+    """Query the terminal through the descriptors ``given`` (input) and ``shown`` (output)."""
     try:
         import termios
     except ImportError:
@@ -91,6 +91,6 @@ def ask_terminal(given: int, shown: int, asks_background: bool, wait: float = WA
 
 
 def without_answers(line: str) -> str:
-    """A line without answers that came too late."""
+    """Remove from a line answers that came too late."""
     data = line.encode("utf-8", "surrogateescape")
     return understood(data).typed.decode("utf-8", "surrogateescape") if b"\x1b" in data else line

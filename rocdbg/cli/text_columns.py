@@ -10,12 +10,12 @@ from rocdbg.cli.visible_text import one_line
 def render(
     head: Sequence[str], rows: Sequence[Sequence[str]], marks: Sequence[bool] | None = None, keep_blanks: bool = False
 ) -> str:
-    """A table as text. The last column is not padded; ``marks`` puts `* ` before the current rows.
+    """Format a table as text. The last column is not padded; ``marks`` puts `* ` before the current rows.
 
-    A column of ids has room for four digits, as in GDB. With ``keep_blanks`` a row whose last cell is empty ends with
-    those of the cell before it.
+    As in GDB, a column of ids has room for four digits. With ``keep_blanks``, a row whose last cell is empty ends with
+    the blanks that pad the cell before it.
     """
-    rows = [[one_line(cell) for cell in row] for row in rows]  # the width of the visible text
+    rows = [[one_line(cell) for cell in row] for row in rows]  # widths are those of the visible text
     columns = len(head)
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(columns - 1)]
     if marks is not None and head[0] == "Id":

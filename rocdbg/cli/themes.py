@@ -1,9 +1,9 @@
-"""Themes: how each kind of text looks, on terminals of few and of many colours.
+"""Themes: how each kind of text looks, on terminals with few or many colours.
 
-A theme gives every role (``file``, ``here``, ``source.comment``) a style. Where a terminal has 256 colours or more,
-themes use those whose values no palette changes, and each of them has a contrast of at least 4.5 (WCAG 2.2, 1.4.3)
-with the backgrounds of common palettes and with the background that the theme puts behind it. The sixteen ANSI
-colours have no values to rely on: there, nearly all differences are bold, underlined and reversed text.
+A theme gives every role (``file``, ``here``, ``source.comment``) a style. On terminals with 256 colours or more, themes
+use colours whose values no palette changes. Each of these has a contrast of at least 4.5 (WCAG 2.2, 1.4.3) with the
+backgrounds of common palettes, and with the background that the theme itself puts behind it. The values of the sixteen
+ANSI colours are not reliable: with these, nearly all differences are in bold, underlined and reversed text.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 ANSI = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-"""The colours of GDB's settings, in the order of their numbers."""
+"""The colours in GDB's settings, in the order of their numbers."""
 CUBE = (0, 95, 135, 175, 215, 255)
-"""Intensities of the colour cube of terminals with 256 colours."""
+"""The intensities in the colour cube of terminals with 256 colours."""
 
 
 class Style(Struct, frozen=True):
-    """Colours are ``""`` (the terminal's own), a name of `ANSI`, that with ``bright`` in front, or ``#rrggbb``."""
+    """A style. A colour is ``""`` (the terminal's own), a name in `ANSI`, such a name after ``bright``, or ``#rrggbb``.
+    """
 
     foreground: str = ""
     background: str = ""
@@ -30,7 +31,7 @@ class Style(Struct, frozen=True):
     reverse: bool = False
 
     def escape(self, colours: int) -> str:
-        """The sequence that begins such text on a terminal with so many colours; ``""`` for text as it is."""
+        """Return the sequence that begins such text on a terminal with this many colours; ``""`` for plain text."""
         codes = [code for on, code in (
             (self.bold, "1"), (self.dim, "2"), (self.underline, "4"), (self.reverse, "7"),
         ) if on]
@@ -39,7 +40,7 @@ class Style(Struct, frozen=True):
         return f"\x1b[{';'.join(codes)}m" if codes else ""
 
     def words(self) -> str:
-        """The style as prompt_toolkit writes it. ``none`` of a colour is the terminal's own."""
+        """Return the style in prompt_toolkit's notation, in which ``none`` is the terminal's own colour."""
         found = []
         if self.foreground:
             found.append(f"fg:{_toolkit_name(self.foreground)}")
@@ -71,14 +72,14 @@ def _code(colour: str, shift: int, colours: int) -> str:
 
 
 def _index(red: int, green: int, blue: int) -> int:
-    """The number of a colour of the cube or of the greys among 256 colours."""
+    """Return the number, among 256 colours, of a colour of the cube or of a grey."""
     if red == green == blue and red not in CUBE:
         return 232 + (red - 8) // 10
     return 16 + 36 * CUBE.index(red) + 6 * CUBE.index(green) + CUBE.index(blue)
 
 
 def style(text: str) -> Style:
-    """A style as the tables below write it: ``#ffd75f bold bg:#444444``."""
+    """Parse a style as written in the tables below: ``#ffd75f bold bg:#444444``."""
     foreground = background = ""
     attributes = set()
     for word in text.split():
@@ -92,18 +93,18 @@ def style(text: str) -> Style:
 
 
 class Theme(Struct, frozen=True):
-    """A theme for a light or a dark background. A role that a table does not name looks like other text.
+    """A theme for a light or a dark background. A role that is not in a table looks like other text.
 
     Attributes:
-        rich: with 256 colours or more. ``text`` is what no role is about, which only the full screen can colour.
-        basic: with sixteen colours.
+        rich: the styles for 256 colours or more; ``text`` is for text without a role, coloured only by the full screen.
+        basic: the styles for sixteen colours.
     """
 
     rich: Mapping[str, Style]
     basic: Mapping[str, Style]
 
     def roles(self, colours: int) -> Mapping[str, Style]:
-        """The styles on a terminal of so many colours; with one, attributes alone."""
+        """Return the styles for a terminal with this many colours; with one colour, they consist of attributes only."""
         if colours >= 256:
             return self.rich
         return self.basic if colours > 2 else _PLAIN
@@ -244,7 +245,7 @@ _THEMES = {
 
 
 def theme(name: str, on_light: bool) -> Theme:
-    """A theme of `NAMES`; the one of high contrast is another one on a light background."""
+    """Return a theme of `NAMES`; the high-contrast theme is a different one on a light background."""
     return _THEMES[name, on_light]
 
 
@@ -255,17 +256,18 @@ OF_GDB = {
     "title": ("title",), "tui-active-border": ("tui-active-border",), "tui-border": ("tui-border", "rule"),
     "variable": ("variable",), "version": ("version",),
 }
-"""The roles that the settings of ``set style NAME`` are about."""
+"""The roles to which the settings ``set style NAME`` apply."""
 MODES = {
     "normal": Style(), "standout": Style(reverse=True), "reverse": Style(reverse=True), "half": Style(dim=True),
     "half-standout": Style(dim=True, reverse=True), "bold": Style(bold=True),
     "bold-standout": Style(bold=True, reverse=True),
 }
-"""Of ``set tui border-mode``."""
+"""The attributes for the values of ``set tui border-mode``."""
 
 
 def with_settings(roles: Mapping[str, Style], settings: Mapping[str, object]) -> dict[str, Style]:
-    """A theme's styles, changed as the user has: ``style filename foreground`` and the like, by their names."""
+    """Return a theme's styles with the changes from the user's settings (``style filename foreground`` and the like).
+    """
     found = dict(roles)
     for name, changed in OF_GDB.items():
         foreground, background, intensity = (
@@ -301,7 +303,7 @@ _INSTRUCTION = re.compile(
 
 
 def instruction_parts(text: str) -> list[tuple[str, str]]:
-    """The text of an instruction in roles: mnemonic, registers, immediates, symbols, comments."""
+    """Split the text of an instruction by roles: mnemonic, registers, immediates, symbols, comments."""
     name, blank, operands = text.partition(" ")
     parts = [("mnemonic", name), ("", blank)]
     at = 0

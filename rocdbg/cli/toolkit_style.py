@@ -1,4 +1,4 @@
-"""A session's theme as prompt_toolkit wants it, for the prompt and the full screen."""
+"""A session's theme in the form that prompt_toolkit needs, for the prompt and the full screen."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _MENU = ("completion-menu", "completion-menu.completion", "completion-menu.meta.
          "completion-menu.multi-column-meta")
 _MENU_CURRENT = ("completion-menu.completion.current", "completion-menu.meta.completion.current")
 _PLAINLY = "noreverse noinherit"
-"""Not as prompt_toolkit's own style has it."""
+"""Attributes that cancel those of prompt_toolkit's default style."""
 
 
 def theme_style(shell: Shell, full_screen: bool) -> BaseStyle:
-    """The theme, looked up each time that something is drawn. What has no style is coloured on the ``full_screen``
-    alone; at the prompt the status has no background of its own."""
+    """Return the theme, which is looked up each time that something is drawn. Text without a style is coloured only on
+    the ``full_screen``; at the prompt, the status has no background of its own.
+    """
     made: dict[tuple[tuple[str, str], ...], Style] = {}
 
     def now() -> Style:
@@ -31,7 +32,7 @@ def theme_style(shell: Shell, full_screen: bool) -> BaseStyle:
         if key not in made:
             if len(made) > MOST_STYLES:
                 made.pop(next(iter(made)))
-            made[key] = Style(list(key))  # others live on: prompt_toolkit tells styles apart by their addresses
+            made[key] = Style(list(key))  # kept alive, because prompt_toolkit distinguishes styles by their addresses
         return made[key]
 
     return DynamicStyle(now)
@@ -54,7 +55,7 @@ def _rules(shell: Shell, full_screen: bool) -> dict[str, str]:
 
 
 def colour_depth(shell: Shell) -> ColorDepth:
-    """The terminal's colours, or none with ``NO_COLOR`` and ``set style enabled off``."""
+    """Return the terminal's number of colours; none with ``NO_COLOR`` or ``set style enabled off``."""
     colours = shell.look.colours if shell.out.colour else 2
     if colours >= TRUE_COLOUR:
         return ColorDepth.DEPTH_24_BIT

@@ -1,4 +1,4 @@
-"""Blocks typed at a terminal (``define``, ``commands``, ``if``): whether they are complete."""
+"""Blocks typed at a terminal (``define``, ``commands``, ``if``), and whether they are complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocdbg.cli.script import VERBATIM, opens_block
 
 
 def open_blocks(lines: Sequence[str]) -> int:
-    """How many blocks typed lines have opened that have no `end` yet (``define``, ``commands``, ``if``)."""
+    """Count the blocks in typed lines that have no `end` yet (``define``, ``commands``, ``if``)."""
     depth = 0
     verbatim = False
     for line in lines:
@@ -25,17 +25,17 @@ def open_blocks(lines: Sequence[str]) -> int:
 
 
 def is_open(text: str) -> bool:
-    """Whether a typed text is a block whose `end` is missing."""
+    """Whether a typed text is a block whose `end` is still missing."""
     return open_blocks(text.split("\n")) > 0
 
 
 def lead(before: Sequence[str]) -> str:
-    """The prompt of a further line after those: GDB's ``>``, indented for each nested block."""
+    """Return the prompt for the line after these: GDB's ``>``, indented for each nested block."""
     return " " * max(0, open_blocks(before) - 1) + ">"
 
 
 def what_is_wanted(text: str) -> str:
-    """What to type into an open block, and how it ends, in GDB's words; otherwise empty."""
+    """Return GDB's instructions for an open block: what to type, and how to end it; empty for other text."""
     if not is_open(text):
         return ""
     keyword, _, name = text.split("\n", 1)[0].strip().partition(" ")
@@ -49,9 +49,9 @@ def what_is_wanted(text: str) -> str:
 
 
 def typed_lines(text: str) -> list[str]:
-    """The lines of a text that was typed or pasted.
+    """Return the lines of a text that was typed or pasted.
 
-    In a text of several lines, empty ones do not repeat a command: they are dropped, except inside a block.
+    In a text of several lines, an empty line does not repeat a command: it is dropped unless it is inside a block.
     """
     lines = text.split("\n")
     if len(lines) == 1:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9_.-]+")
 BEFORE, AFTER = "hook-", "hookpost-"
 STOP = "stop"
-"""Not a command: the name of the hook that runs at each stop."""
+"""The name of the hook that runs at each stop; there is no such command."""
 UNDOCUMENTED = "User-defined."
 MISSING = "Argument required (name of command to define)."
 
@@ -25,7 +25,7 @@ MISSING = "Argument required (name of command to define)."
 # -- names
 
 def _words(shell: Shell, text: str) -> tuple[str, ...]:
-    """The full name given to `define` and `document`; all but its last word must be a prefix.
+    """Return the words of the full name given to `define` or `document`; all words but the last must be prefixes.
 
     Raises `CommandError`.
     """
@@ -43,19 +43,19 @@ def _words(shell: Shell, text: str) -> tuple[str, ...]:
 
 
 def _at(shell: Shell, words: tuple[str, ...]) -> Node | None:
-    """The command with this full name; `None` if there is none."""
+    """Return the node with this full name; `None` if there is none."""
     return shell.registry.node(list(words))[1] if shell.registry.has(" ".join(words)) else None
 
 
 def is_user_prefix(shell: Shell, words: tuple[str, ...]) -> bool:
-    """Whether `define-prefix` was given that name."""
+    """Whether `define-prefix` defined this name."""
     return " ".join(words) in shell.registry.user_prefixes
 
 
 # -- define
 
 def check_define(shell: Shell, text: str) -> None:
-    """Checks `define` before its body is read. Raises `CommandError`."""
+    """Check `define` before its body is read. Raises `CommandError`."""
     words = _words(shell, text)
     name = " ".join(words)
     hooked = hooked_name(name)
@@ -91,7 +91,7 @@ def define(shell: Shell, text: str, body: list[Statement]) -> None:
 
 
 def define_prefix(shell: Shell, text: str) -> None:
-    """`define-prefix NAME`: further commands can be defined below it."""
+    """`define-prefix NAME`: allow further commands to be defined below this name."""
     words = _words(shell, text)
     name = " ".join(words)
     old = _at(shell, words)
@@ -114,7 +114,7 @@ def define_prefix(shell: Shell, text: str) -> None:
 # -- document
 
 def check_document(shell: Shell, text: str) -> tuple[str, ...]:
-    """The user-defined command or alias for `document`. Raises `CommandError`."""
+    """Return the user-defined command or alias that `document` names. Raises `CommandError`."""
     words = tuple(text.split())
     if not words:
         raise CommandError(MISSING)
@@ -143,7 +143,7 @@ def document(shell: Shell, text: str, body: list[Statement]) -> None:
 # -- definitions
 
 def show_definition(shell: Shell, text: str) -> None:
-    """The text of a user-defined command, as `show user` prints it."""
+    """Show the text of a user-defined command, as `show user` does."""
     path, node = shell.registry.node(text.split())
     name = " ".join(node.spec.words if node.spec is not None else path)
     if name not in shell.registry.user:
@@ -152,10 +152,10 @@ def show_definition(shell: Shell, text: str) -> None:
 
 
 def show_all_definitions(shell: Shell) -> None:
-    """All of them, by name."""
+    """Show all user-defined commands, by name."""
     for name in sorted(shell.registry.user):
         words = name.split()
-        if len(words) == 1 or words[0] not in shell.registry.user:  # others are shown with their prefix
+        if len(words) == 1 or words[0] not in shell.registry.user:  # commands below a user's prefix are shown with it
             _show(shell, name, shell.registry.node(words)[1])
 
 
@@ -179,7 +179,7 @@ def _show_body(shell: Shell, node: Node) -> None:
 
 
 def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
-    """Statements as text, indented by two blanks per level."""
+    """Return statements as text, indented by two blanks per level."""
     pad = "  " * depth
     lines = []
     for statement in body:
@@ -198,7 +198,7 @@ def body_lines(body: list[Statement], depth: int = 0) -> list[str]:
 # -- arguments
 
 def split_arguments(text: str) -> list[str]:
-    """Arguments of a user-defined command: separated by blanks, quotes and backslashes as GDB keeps them."""
+    """Split the arguments of a user-defined command at blanks; quotes and backslashes are kept, as in GDB."""
     arguments: list[str] = []
     current = ""
     quote = ""
@@ -228,7 +228,7 @@ def split_arguments(text: str) -> list[str]:
 # -- hooks
 
 def hooked_name(name: str) -> str:
-    """The command to which a hook's name belongs; empty for other names."""
+    """Return the command to which a hook's name belongs; empty for other names."""
     words = name.split()
     for lead in (AFTER, BEFORE):
         if words and words[-1].startswith(lead):
@@ -237,7 +237,7 @@ def hooked_name(name: str) -> str:
 
 
 def run_hook(shell: Shell, lead: str, words: tuple[str, ...]) -> None:
-    """Run the hook of a command if there is one, unless the command is run by that hook."""
+    """Run the hook of a command, if it has one, unless that hook itself runs the command."""
     name = " ".join((*words[:-1], lead + words[-1]))
     running = shell.state.hooks_running
     if name not in shell.registry.hooks or words in running:

@@ -1,7 +1,7 @@
-"""The types of values of settings and options, named and parsed as in GDB.
+"""The types of values of settings and options, with GDB's names and syntax.
 
-`ValueKind.parse` reads the whole text of ``set NAME VALUE``; `ValueKind.take` the beginning of the text after an
-option, which more may follow. Both raise `CommandError` in GDB's words.
+`ValueKind.parse` reads the whole text after ``set NAME``; `ValueKind.take` reads only the beginning of the text after
+an option. Both raise `CommandError` in GDB's words.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from msgspec import Struct
 from rocdbg.cli.command_registry import CommandError, Completes
 
 PLACEHOLDER = "NUMBER"
-"""The placeholder that completion shows for a number that has not been typed yet."""
+"""What completion shows for a number that has not been typed yet."""
 MAX_VALUE = 1 << 31
 MAX_NUMBER = 40
-"""Characters of a number; longer ones are out of range."""
+"""The maximum number of characters in a number; longer ones are out of range."""
 _DIGITS = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
@@ -32,7 +32,7 @@ class ValueKind(Struct, frozen=True):
         option_metasyntax: the same in an option table.
         words: the values that completion offers.
         completes: other things that completion offers.
-        is_quoted: whether ``show`` puts quotes around a value.
+        is_quoted: whether ``show`` puts the value in quotes.
         may_be_left_out: whether an option of this type may omit its value.
     """
 
@@ -56,33 +56,33 @@ class ValueKind(Struct, frozen=True):
         return Completes.NOTHING
 
     def parse(self, text: str) -> object:
-        """The value of a whole text."""
+        """Return the value of a whole text."""
         return text
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
-        """As `parse`; if the value can be an expression, ``evaluate`` evaluates it."""
+        """Parse as `parse` does; if the value can be an expression, ``evaluate`` evaluates it."""
         return self.parse(text)
 
     def take(self, option: str, text: str, delimited: bool) -> tuple[object, str]:
-        """The value at the beginning of a text after ``option``, and the rest.
+        """Return the value at the beginning of a text after ``option``, and the rest.
 
-        ``delimited``: a ``--`` follows, so that the text here can only be a value or an option.
+        ``delimited``: a ``--`` follows, so the text here can only be a value or an option.
         """
-        raise NotImplementedError  # only kinds of options take words of a line
+        raise NotImplementedError  # only kinds that options use implement this
 
     def show(self, value: object) -> str:
-        """The value as ``show`` writes it."""
+        """Return the value as ``show`` writes it."""
         return str(value)
 
 
 def split_word(text: str) -> tuple[str, str]:
-    """The first word, and the rest without its leading blanks."""
+    """Split off the first word; the rest has no leading blanks."""
     parts = text.split(None, 1)
     return (parts[0] if parts else ""), (parts[1] if len(parts) > 1 else "")
 
 
 def switch(text: str) -> bool | None:
-    """``on``/``off`` and GDB's other spellings, abbreviated or not; ``None`` for anything else."""
+    """Parse ``on``/``off`` and GDB's other spellings, possibly abbreviated; ``None`` for anything else."""
     word = text.lower()
     if not word:
         return None
@@ -125,7 +125,7 @@ class Boolean(ValueKind, frozen=True):
             return value, rest
         if delimited:
             raise CommandError(f"Value given for `{option}' is not a boolean: {word}")
-        return True, text  # an operand
+        return True, text  # the text is an operand, not a value
 
     def show(self, value: object) -> str:
         return "on" if value else "off"
@@ -152,9 +152,9 @@ class AutoBoolean(ValueKind, frozen=True):
 
 
 class Number(ValueKind, frozen=True):
-    """An integer; if ``unlimited`` is a number, that means no limit. ``signed`` ones may be negative.
+    """An integer; if ``unlimited`` is a number, that number means no limit. A ``signed`` one may be negative.
 
-    ``set`` accepts an expression, an option a literal.
+    ``set`` accepts an expression, an option only a literal.
     """
 
     unlimited: int | None = 0
@@ -200,7 +200,7 @@ class Number(ValueKind, frozen=True):
         if rest and self._is_unlimited(word):
             raise CommandError(f'Junk after "{word}": {rest}')
         if _DIGITS.fullmatch(text) and len(text) < MAX_NUMBER:
-            with suppress(ValueError):  # 010
+            with suppress(ValueError):  # for example 010
                 return self._checked(int(text, 0), text)
         if evaluate is None:
             raise CommandError(f'Invalid number "{text}".')
@@ -222,7 +222,7 @@ class Number(ValueKind, frozen=True):
             raise CommandError(f"Trailing junk at: {text[digits.end() :]}")
         try:
             return self._checked(int(word, 0) if len(word) < MAX_NUMBER else 4 * MAX_VALUE, word), rest
-        except ValueError:  # 010
+        except ValueError:  # for example 010
             raise CommandError(f"Expected integer at: {text}") from None
 
     def show(self, value: object) -> str:
@@ -235,7 +235,7 @@ class Enumeration(ValueKind, frozen=True):
     is_quoted: ClassVar[bool] = True
     choices: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    """Words that are understood too, in full, and not listed as GDB has none of them."""
+    """Words that are accepted too, if written in full; they are not listed because GDB does not have them."""
 
     @property
     def metasyntax(self) -> str:
@@ -279,11 +279,11 @@ class Radix(ValueKind, frozen=True):
         return ("8", "10", "16")
 
     def evaluated(self, text: str, evaluate: Callable[[str], int] | None) -> object:
-        """The base."""
+        """Parse the base."""
         if not text:
             raise CommandError("Argument required (integer to set it to).")
         radix = evaluate(text) if evaluate is not None else int(text)
-        # numbers may be read in any base up to 16, for which the digits and letters up to f suffice
+        # numbers may be read in any base up to 16: digits and the letters up to f suffice for these
         if radix not in (8, 10, 16) and (self.is_output or not 2 <= radix <= 16):
             kind = "Unsupported output" if self.is_output else "Nonsense input"
             raise CommandError(
@@ -293,7 +293,7 @@ class Radix(ValueKind, frozen=True):
 
 
 class String(ValueKind, frozen=True):
-    """Any text; as an option's value a word, or several in quotes. Completion offers ``offers``."""
+    """Any text; as the value of an option one word, or several in quotes. Completion offers ``offers``."""
 
     is_quoted: ClassVar[bool] = True
     offers: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
-"""Where a shell's text goes: a stream or a string, styled or plain.
+"""Where a shell's text goes: to a stream or a string, styled or plain.
 
-Commands write through a `Writer` and never print. What they write is made `visible` here, in one place, so that no
-text of a file or kernel steers the terminal; styles are added afterwards. Styled text is a run of (style, text)
-parts, with the roles of `rocdbg.cli.themes` as styles. A writer's palette has their escape sequences; one without
-colour drops the styles.
+Commands write through a `Writer` and never print. All their text is made `visible` here, in one place, so that text
+from a file or kernel cannot control the terminal; styles are added afterwards. Styled text is a sequence of (style,
+text) parts, whose styles are roles of `rocdbg.cli.themes`. A writer's palette has the escape sequences for them; a
+writer without colour drops the styles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rocdbg.streams import complain
 if TYPE_CHECKING:
     from rocdbg.cli.pager import Pager
 
-# GDB's default colours for what it styles, where no terminal is known that has a theme.
+# GDB's default colours for what it styles, used if no terminal with a theme is known.
 STYLES = {
     "": "",
     "file": "\x1b[32m",
@@ -52,7 +52,7 @@ DEFAULT_PALETTE = {
     "source.number": "\x1b[34m",
     "source.string": "\x1b[33m",
 }
-NAMES = ("file", "function", "variable")  # one line each, whatever is in them
+NAMES = ("file", "function", "variable")  # kept on one line, whatever characters they contain
 RESET = "\x1b[m"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -60,14 +60,14 @@ Styled = Iterable[tuple[str, str]]
 
 
 class OutputLost(ControlFlow):
-    """The output is no longer read (``| head``): unwinds to the front end, past every guard."""
+    """The output is no longer read (``| head``): unwinds to the front end, through all error handlers."""
 
 
 class Writer:
-    """Text output. ``colour`` says whether styles become escape sequences.
+    """Text output. ``colour``: whether styles become escape sequences.
 
-    A full disk or a closed terminal does not end the session: further output is dropped, ``failure`` gives the reason,
-    and ``failed`` is called once with it.
+    A full disk or a closed terminal does not end the session: further output is dropped, ``failure`` is the reason, and
+    ``failed`` is called once with it.
     """
 
     def __init__(self, stream: TextIO, colour: bool = False) -> None:
@@ -76,19 +76,19 @@ class Writer:
         self.palette: Mapping[str, str] = DEFAULT_PALETTE  # the escape sequence of each style
         self._base = (stream, colour)
         self.at_line_start = True
-        self.log: TextIO | None = None  # a copy without colour (`set logging`)
-        self.pager: Pager | None = None  # on a terminal
-        self.also: TextIO | None = None  # what the full screen will show, which is chosen and not there yet
-        self.log_alone = False  # whether the stream gets nothing (`set logging redirect`)
+        self.log: TextIO | None = None  # receives a copy without colour (`set logging`)
+        self.pager: Pager | None = None  # divides output into pages on a terminal
+        self.also: TextIO | None = None  # receives what the full screen will show once it is up
+        self.log_alone = False  # whether the stream receives nothing (`set logging redirect`)
         self.failure: OSError | ValueError | None = None
         self.failed: Callable[[str], None] = lambda message: None
 
     def write(self, text: str) -> None:
-        """Write text; control characters in it become visible; nothing is appended."""
+        """Write text; control characters in it become visible, and nothing is appended."""
         self.raw(visible(text))
 
     def raw(self, text: str) -> None:
-        """Write text unchanged: for text that is already visible, and for the user's own `echo`."""
+        """Write text unchanged: text that is already visible, or text of the user's own `echo`."""
         if not text:
             return
         self.at_line_start = text.endswith("\n")
@@ -124,7 +124,7 @@ class Writer:
         self.raw(self.render(parts))
 
     def render(self, parts: Styled) -> str:
-        """Styled parts as this writer shows them, their text made visible."""
+        """Return styled parts as this writer shows them, with their text made visible."""
         pieces = []
         for style, text in parts:
             shown = one_line(text) if style in NAMES else visible(text)
@@ -155,7 +155,7 @@ class Writer:
         self.stream, self.colour = self._base
 
     def _lost(self, error: OSError | ValueError) -> None:
-        """Handle a stream that cannot be written. ValueError means that it is closed."""
+        """Handle a stream that cannot be written. A ValueError means that it is closed."""
         if isinstance(error, BrokenPipeError):
             raise OutputLost from None
         self.failure = error
@@ -174,7 +174,7 @@ class Writer:
 
 
 class Capture(AbstractContextManager[io.StringIO]):
-    """Redirects a writer to a string for a while: ``with Capture(writer) as text: ...; text.getvalue()``."""
+    """Redirects a writer to a string: ``with Capture(writer) as text: ...; text.getvalue()``."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -196,7 +196,7 @@ class Capture(AbstractContextManager[io.StringIO]):
 
 
 def tool_output() -> Writer:
-    """The output of a tool without a session: a write failure is reported once."""
+    """Return the output of a tool without a session; a failure to write is reported once."""
     writer = Writer(sys.stdout)
     writer.failed = lambda message: complain(f"rocdbg: {message}")
     return writer

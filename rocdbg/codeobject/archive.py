@@ -1,4 +1,4 @@
-"""Archives of object files (``.a``) from ``ar`` and LLVM: GNU's and BSD's names, 64-bit symbol tables."""
+"""Reads archives of object files (``.a``) from ``ar`` and LLVM, with GNU's or BSD's names and 64-bit symbol tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WHAT: Final = "archive"
 
 
 class Member(Struct, frozen=True):
-    """A file in the archive; ``offset`` is that of its bytes in the source."""
+    """A file in the archive; ``offset`` is the position of its bytes in the source."""
 
     name: str
     offset: int
@@ -34,12 +34,12 @@ class Member(Struct, frozen=True):
 
 
 def is_archive(data: bytes | bytearray | FileBytes) -> bool:
-    """Whether an archive starts here, including a thin one (which contains only names of files)."""
+    """Whether ``data`` begins with an archive, including a thin one (which contains only names of files)."""
     return data[: len(ARCHIVE_MAGIC)] in (ARCHIVE_MAGIC, THIN_MAGIC)
 
 
 def iter_members(source: Source) -> Iterator[Member]:
-    """The files of an archive, in order, without tables of symbols and names. Raises `CodeObjectError`."""
+    """Yield the files of an archive, in order, without the tables of symbols and names. Raises `CodeObjectError`."""
     if source.data[: len(THIN_MAGIC)] == THIN_MAGIC:
         raise source.error("a thin archive, whose members are files of their own; open one of these", section=_WHAT)
     at, long_names, end = len(ARCHIVE_MAGIC), b"", len(source)
@@ -67,12 +67,12 @@ def iter_members(source: Source) -> Iterator[Member]:
 
 def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int) -> tuple[str, int]:
     """A member's name, and how many of its bytes the name occupies."""
-    if name.startswith(b"#1/"):  # BSD's: before the contents
+    if name.startswith(b"#1/"):  # BSD: the name precedes the contents
         length = _number(source, name[3:], start - _HEADER_SIZE)
         if length > min(size, _LONGEST):
             raise source.error(f"a name of {length} bytes", section=_WHAT, offset=start - _HEADER_SIZE)
         return decode_text(source.bytes_at(start, length, _WHAT).rstrip(b"\0")), length
-    if re.fullmatch(rb"/\d{1,15}", name):  # GNU's: in the table of long names
+    if re.fullmatch(rb"/\d{1,15}", name):  # GNU: the name is in the table of long names
         at = int(name[1:])
         if at >= len(long_names):
             raise source.error(f"no name at {at}", section=_WHAT, offset=start - _HEADER_SIZE)

@@ -1,4 +1,4 @@
-"""Bounds-checked reading of a file's bytes, so that every error can name the file, the part and the offset."""
+"""Reads a file's bytes with bounds checks; every error names the file, the part and the offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An AMDGPU code object: target, sections, symbols, kernels, metadata; everything but the header is lazy."""
+"""An AMDGPU code object: target, sections, symbols, kernels, metadata; everything except the header is read lazily."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ class CodeObject:
     @remembered
     def elf(self) -> ELFFile:
         """The same bytes, read by pyelftools; raises `CodeObjectError` if it cannot read them."""
-        # here, because only tests and users of the library need it, and it takes longer to load than a code object
+        # imported here, because only tests and users of the library need it, and it takes longer to load than a code
+        # object
         from elftools.common.exceptions import ELFError
         from elftools.construct import ConstructError
         from elftools.elf.elffile import ELFFile
@@ -155,8 +156,9 @@ class CodeObject:
         return self.dynamic_symbols if section is None else section
 
     def exported(self, name: str) -> Symbol | None:
-        """The symbol that it defines under a name for other code objects; None if it has none. LDS symbols are private
-        to each object."""
+        """The symbol that it defines under a name for use by other code objects; None if there is none. LDS symbols are
+        private to each object.
+        """
         for table in (self.dynamic_symbols, self.symbols):
             symbol = table.get(name)
             if symbol is not None and symbol.is_defined and symbol.binding != 0 and not symbol.is_lds:
@@ -165,18 +167,18 @@ class CodeObject:
 
     @remembered
     def undefined_symbols(self) -> list[str]:
-        """Names that others must define before it can be loaded, including weak ones."""
+        """The names that other objects must define before it can be loaded, including weak ones."""
         table = self.symbols if self.is_relocatable else self.dynamic_symbols
         undefined = (table.array["shndx"] == SHN_UNDEF) & (table.array["name"] != 0)
         return [table[int(index)].name for index in undefined.nonzero()[0]]
 
     @remembered
     def is_hip(self) -> bool:
-        """Whether clang compiled it from HIP, which a symbol shows since version 18."""
+        """Whether clang compiled it from HIP; since version 18, a symbol shows that."""
         return any(name.startswith(_HIP_UNIT) for name in self.symbols.names())
 
     def adopt_symbols(self, separate: CodeObject) -> None:
-        """Take the full symbol table from the separate debug file of this stripped object, if that has one."""
+        """Use the full symbol table of this stripped object's separate debug file, if the file has one."""
         if self._table(SHT_SYMTAB) is None and separate._table(SHT_SYMTAB) is not None:
             vars(self)["symbols"] = separate.symbols
 

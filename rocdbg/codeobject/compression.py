@@ -19,16 +19,16 @@ from rocdbg.codeobject.errors import CodeObjectError
 ZLIB, ZSTD = "zlib", "zstd"
 
 MAX_UNCOMPRESSED = 384 << 20
-"""Bytes that may be unpacked at once; even with a copy of a part this is below a gigabyte."""
+"""The most bytes that may be unpacked at once; even with a copy of a part, this takes less than a gigabyte."""
 
 _RATIO = 1100
 """No zlib stream unpacks to more than 1032 times its size."""
 _SMALL = 1 << 20
 
-# Little input at first: streams may be small and numerous, and bytes read beyond their end are read again.
+# The first read is small: streams may be small and numerous, and bytes read beyond the end of one are read again.
 _FIRST_CHUNK = 1 << 10
 _ZLIB_CHUNK = 1 << 20
-_ZSTD_CHUNK = 1 << 10  # a kilobyte of it may become megabytes, and the decompressor has no limit
+_ZSTD_CHUNK = 1 << 10  # a kilobyte may unpack to megabytes, and the decompressor has no limit
 
 
 class Budget(Struct):
@@ -38,7 +38,7 @@ class Budget(Struct):
 
     @classmethod
     def for_file(cls, size: int) -> Budget:
-        """The total that a file of ``size`` bytes may unpack to: real ones grow four to twenty times."""
+        """The budget for a file of ``size`` bytes; real files grow four to twenty times when unpacked."""
         return cls((128 << 20) + 64 * size)
 
     def take(self, source: Source, size: int, compressed: int, what: str, offset: int) -> None:
@@ -84,7 +84,7 @@ def inflate_some(source: Source, start: int, end: int, size: int, method: str, w
 
 
 class _Reader:
-    """A stream of the bytes between two offsets, as far as Zstandard's reader needs one."""
+    """A stream of the bytes between two offsets, with the methods that Zstandard's reader needs."""
 
     def __init__(self, source: Source, at: int, end: int) -> None:
         self._source, self._at, self._end = source, at, end
@@ -99,7 +99,8 @@ class _Reader:
 def _unpack(
     source: Source, start: int, end: int, size: int, method: str, what: str
 ) -> tuple[bytearray, int, bool]:
-    """Unpack a little more than ``size`` bytes; also returns where reading ended and whether the stream did."""
+    """Unpack a little more than ``size`` bytes; also returns where reading ended, and whether the stream ended there.
+    """
     data = bytearray()
     try:
         unpack = _unzlib if method == ZLIB else _unzstd
@@ -115,7 +116,7 @@ def _damaged(source: Source, error: Exception, start: int, what: str) -> CodeObj
 
 
 def _unzlib(source: Source, at: int, end: int, size: int, data: bytearray) -> tuple[int, bool]:
-    """Unpack little more than ``size`` bytes; also returns where reading ended and whether the stream did."""
+    """Unpack a little more than ``size`` bytes; also returns where reading ended and whether the stream ended there."""
     engine = zlib.decompressobj()
     step = _FIRST_CHUNK
     while at < end and not engine.eof and len(data) <= size:

@@ -1,4 +1,6 @@
-"""Opening files: a code object by itself, in an offload bundle or binary, in a host file, or in an archive of these."""
+"""Opens code objects: files of their own, and those in offload bundles or binaries, in host files, and in archives of
+these.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 class Entry(Struct, frozen=True):
-    """Something in a file that is, or could be mistaken for, a code object."""
+    """An entry of a file: a code object, or something that a user could take for one."""
 
     index: int
     """Position in the file, from 0, across all its bundles."""
@@ -78,8 +80,8 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
     ``path`` names an AMDGPU ELF code object, an offload bundle, an offload binary of LLVM, a host object, executable or
     library with a .hip_fatbin or .llvm.offloading section or whole code objects among its data (OpenMP), an archive of
     these, or is a ``file://`` URI of one of these or of a range of a file, or a ``memory://`` URI of one in a process
-    whose memory this one may read.  ``target_id`` chooses among several; a processor alone matches every setting of its
-    features, generic code matches the processors that it covers.
+    whose memory this one may read.  ``target_id`` selects one of several. A processor without feature settings matches
+    every setting; generic code matches the processors that it covers.
 
     Raises `ChoiceError` (listing the available entries) if nothing matches or several match equally well,
     `CodeObjectError` if the file cannot be read or is damaged, `UriError`, and the errors of `TargetId.parse`.
@@ -90,7 +92,8 @@ def open_file(path: str | os.PathLike[str], target_id: TargetId | str | None = N
 
 
 def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None = None) -> list[CodeObject]:
-    """Open what one device would load from a file: the best match of each translation unit, in the order of the file.
+    """Open the code objects that one device would load from a file: the best match of each translation unit, in the
+    order of the file.
 
     Raises the errors of `open_file`, and `ChoiceError` if no ``target_id`` is given and there is code for several
     targets.
@@ -132,13 +135,15 @@ class _Place(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """An entry and the way to its bytes."""
+    """An entry, and where its bytes are."""
 
     entry: Entry
     offset: int
     """Offset of its bytes in the place or, if compressed, in the uncompressed bundle."""
     bundle: int | None = None
-    """Offset of its compressed bundle, whose contents are not kept: a library may have hundreds."""
+    """Offset of the compressed bundle that contains it. Uncompressed contents are not kept, because a library may have
+    hundreds of bundles.
+    """
     code_object: CodeObject | None = None
 
     def open(self, place: _Place) -> CodeObject:
@@ -146,7 +151,7 @@ class _Found(Struct, frozen=True):
         return next(_open_all(place, [self]))
 
     def take(self, place: _Place, source: Source) -> CodeObject:
-        """The code object from the ``source`` to which its offset refers."""
+        """The code object, read from the ``source`` to which its offset refers."""
         if self.code_object is not None:
             return self.code_object
         section = f"entry {self.entry.title}"
@@ -162,7 +167,7 @@ def _open_all(place: _Place, items: list[_Found]) -> Iterator[CodeObject]:
     source, bundle = place.source, None
     for item in items:
         if item.bundle != bundle:
-            source = place.source  # frees the last one before the next is unpacked
+            source = place.source  # frees the previous source before the next one is unpacked
             if item.bundle is not None:
                 source = read_bundle(place.source, item.bundle).source
             bundle = item.bundle
@@ -242,7 +247,7 @@ def _find(place: _Place) -> Iterator[_Found]:
 
 
 def _holdings(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
-    """The contents of a place that is already nested in ``depth`` containers."""
+    """Yield the contents of a place that is already nested in ``depth`` containers."""
     source = place.source
     if is_bundle(source.data):
         yield from _in_bundles(find_bundles(source, 0, len(source), budget), place)

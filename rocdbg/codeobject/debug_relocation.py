@@ -1,4 +1,4 @@
-"""Relocation of sections that are not loaded: the debug information of an unlinked object."""
+"""Relocates sections that are not loaded: the debug information of an unlinked object."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DebugRelocations:
         records = np.frombuffer(raw, layout, len(raw) // layout.itemsize)
         types, symbols = records["info"] & 0xFFFF_FFFF, records["info"] >> np.uint64(32)
         values = self._symbol_values(table, symbols)
-        target = np.frombuffer(data, np.uint8)  # writes go to ``data``
+        target = np.frombuffer(data, np.uint8)  # a view, so writes go to ``data``
         for kind in np.unique(types).tolist():
             if kind == _T.NONE:
                 continue

@@ -22,12 +22,12 @@ def demangle(name: str) -> str:
     """The C++ declaration that a mangled name encodes; other names are returned unchanged."""
     if not name.startswith("_Z"):
         return name
-    # With n references, a name grows at most as the product of numbers whose sum is n does: 3 ** (n / 3).
+    # A name with n references grows at most like the largest product of numbers whose sum is n, 3 ** (n / 3).
     references = _back_references(name)
     if references > 100 or len(name) * 3 ** (references / 3) > LARGEST:
         return name
     work.unit()
-    import cxxfilt  # takes 45 ms, because it looks for the C++ library
+    import cxxfilt  # the import takes 45 ms, because it looks for the C++ library
 
     try:
         text: str = cxxfilt.demangle(name)
@@ -37,8 +37,10 @@ def demangle(name: str) -> str:
 
 
 def _back_references(name: str) -> int:
-    """How many parts of a name can be back references: those that end in ``S`` or ``T``, digits and ``_``. (A regular
-    expression would try every ``S``, and take the square of the length of a name that consists of them.)"""
+    """The number of parts of a name that can be back references: ``S`` or ``T``, digits, and ``_``. (A regular
+    expression would try every ``S``; for a name that consists of them, it would take time proportional to the square of
+    the length.)
+    """
     parts = (part[len(part.rstrip(_NUMBERS)) :] for part in name.split("_")[:-1])
     return sum("S" in part or "T" in part for part in parts)
 
@@ -46,8 +48,8 @@ def _back_references(name: str) -> int:
 @lru_cache(maxsize=16_384)
 def function_name(name: str) -> str:
     """The qualified name of the function with this symbol, including template arguments, without return type and
-    parameters: ``ns::reduce<int, 64>``. Other names, and those of things that are not functions, are returned as by
-    `demangle`.
+    parameters: ``ns::reduce<int, 64>``. For other names, and for symbols that are not functions, it returns the result
+    of `demangle`.
     """
     text = demangle(name)
     whole, text = text, _QUALIFIERS.sub("", text)

@@ -1,4 +1,4 @@
-"""The number of dynamic symbols, which only the hash tables of the dynamic segment give."""
+"""Finds the number of dynamic symbols, which only the hash tables of the dynamic segment state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GNU = struct.Struct("<4I")
 def dynamic_symbol_count(elf: Elf, tags: Mapping[int, int]) -> int:
     """The number of dynamic symbols, from the table of DT_HASH or that of DT_GNU_HASH; 0 if there is neither.
 
-    Raises `CodeObjectError` for a table that is not all in the file.
+    Raises `CodeObjectError` for a table that is not entirely in the file.
     """
     if DT_HASH in tags:
         # The second word is the number of chains, one for each symbol.

@@ -42,7 +42,7 @@ SHN_UNDEF, SHN_LORESERVE, SHN_AMDGPU_LDS, SHN_ABS, SHN_COMMON, SHN_XINDEX = (
 
 MAX_SECTIONS = 1 << 17
 MAX_SEGMENTS = 512
-"""No linker writes more headers than this for a GPU, and each takes memory and time to read."""
+"""Limit on the program headers, each of which takes memory and time to read; no linker writes as many for a GPU."""
 
 # e_ident is unpacked as magic, class, data, version, osabi, abiversion and seven bytes of padding.
 _EHDR = struct.Struct("<4s5B7xHHIQQQIHHHHHH")
@@ -105,7 +105,7 @@ class Section(Struct, frozen=True):
     def uncompressed(self, budget: Budget | None = None) -> bytes:
         """Its bytes, unpacked if they are compressed (SHF_COMPRESSED, and GNU's ``.zdebug_*`` before that).
 
-        The ``budget`` is charged for them. Raises `CodeObjectError`, also if they exceed the budget.
+        The unpacked bytes are charged to the ``budget``. Raises `CodeObjectError`, also if they exceed the budget.
         """
         budget = budget or Budget()
         what = f"section {self.name}"
@@ -174,7 +174,7 @@ class Elf:
                 f"entries of {entry_size} bytes, expected 64", section=what, offset=offset
             )
         first = self.source.unpack(_SHDR, offset, what)
-        # Counts that do not fit the file header's 16 bits are in the null section's fields.
+        # Counts that do not fit the file header's 16 bits are stored in the null section's fields.
         count = count or first[5]
         name_index = first[6] if self.header.name_section == SHN_XINDEX else self.header.name_section
         if offset + count * entry_size > len(self.source):
@@ -204,8 +204,9 @@ class Elf:
         )
 
     def _check_overlap(self, what: str, ranges: list[tuple[int, int]]) -> None:
-        """Reject files whose parts overlap a lot: if many parts each covered most of the file, reading them would take
-        forever."""
+        """Reject files whose parts overlap a lot: if many parts covered most of the file, it would take forever to read
+        them all.
+        """
         end = len(self.source)
         total = sum(min(size, max(0, end - offset)) for offset, size in ranges)
         if total > 4 * end + (1 << 20):

@@ -43,7 +43,9 @@ _LAST_ABI_VERSION = {OsAbi.NONE: 0, OsAbi.AMDGPU_HSA: 4, OsAbi.AMDGPU_PAL: 0, Os
 
 
 class UnknownAbiError(Error):
-    """An OS ABI, or a version of one, whose flags and notes rocdbg cannot read. ``at``: the byte of ``e_ident``."""
+    """An OS ABI, or a version of one, whose flags and notes rocdbg cannot read. ``at`` is the offset of the byte in
+    ``e_ident``.
+    """
 
     def __init__(self, reason: str, at: int) -> None:
         self.reason = reason

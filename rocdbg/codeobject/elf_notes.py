@@ -28,8 +28,8 @@ _XNACK_V2 = 0x01
 _MOST = 1 << 16
 """Maximum number of notes; linkers keep two or three of each object."""
 
-# Usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions that do not mean
-# the processor with that number, and settings other than "off".
+# Exceptions from the usage guide, "Code Object V2 Supported Processors and Fixed Target Feature Settings": ISA versions
+# that do not mean the processor with that number, and feature settings other than "off".
 _V2_PROCESSOR = {
     (8, 0, 0): "gfx802", (8, 0, 4): "gfx803", (9, 0, 1): "gfx900", (9, 0, 3): "gfx902", (9, 0, 5): "gfx904",
     (9, 0, 7): "gfx906",
@@ -95,7 +95,7 @@ def v2_target_id(elf: Elf, notes: list[Note]) -> TargetId | None:
             version = _ISA.unpack_from(note.description)[2:]
             target = _v2_target(version)
             xnack = Feature.ON if version in _V2_XNACK_ON else Feature.OFF
-            # Only code of the HSAIL finalizer gives xnack in e_flags; the compiler gives it in the stepping.
+            # Only the HSAIL finalizer states xnack in e_flags; the compiler states it in the stepping.
             if any(n.owner == "AMD" and n.type == NT_AMD_HSA_HSAIL for n in notes):
                 xnack = Feature.ON if elf.header.flags & _XNACK_V2 else Feature.OFF
             return TargetId.of(target, sramecc=Feature.OFF, xnack=xnack)

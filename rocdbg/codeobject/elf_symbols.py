@@ -72,14 +72,16 @@ class _AddressIndex(Struct, frozen=True):
 
     starts: list[int]
     ends: list[int]
-    """End addresses (exclusive); for a symbol without a size, where its extent ends."""
+    """End addresses (exclusive); for a symbol without a size, the end of its extent."""
     symbols: list[int]
     """Indices in the table."""
     sized: list[bool]
     """Whether a symbol has a size."""
     highest_ends: list[list[int]]
-    """The ends of the symbols with a size (0 for others); then, in each list, the higher one of each two of the list
-    before, down to one for all. Symbols may lie within each other, thousands deep."""
+    """A search tree: the first list has the ends of the symbols with a size (0 for others), and each further list has
+    the maximum of each pair of the previous list, down to one for all. It is needed because symbols may be nested
+    thousands deep.
+    """
 
     def last_around(self, position: int, address: int) -> int:
         """The last symbol with a size, up to and including a position, that ends after an address; -1 if there is none.
@@ -90,7 +92,7 @@ class _AddressIndex(Struct, frozen=True):
                 return -1
             if at % 2:
                 at -= 1
-            else:  # all of these two and those after them are too low: continue with the two before
+            else:  # the ends in this pair are all too low: continue with the pair before
                 level, at = level + 1, at // 2 - 1
         while level:
             level, at = level - 1, 2 * at
@@ -101,7 +103,7 @@ class _AddressIndex(Struct, frozen=True):
 
 
 _SLICE = 1 << 14
-"""Symbols between two looks at whether the work is to end."""
+"""Symbols between two checks for an interrupt."""
 _GLOBAL = 16
 """The lowest value of ``info`` for a symbol that is not local."""
 _LAST_ADDRESS = np.uint64((1 << 64) - 1)
@@ -174,10 +176,10 @@ class SymbolTable:
     def extent_at(self, address: int) -> tuple[Symbol, int, int] | None:
         """The symbol that contains an address, with its begin and end (exclusive).
 
-        A symbol with a size is preferred to one without; if several contain the address, the one that starts last. A
-        symbol without a size extends to the next address that has a symbol or to the end of its section, except for
-        bytes that an earlier symbol with a size contains. If several have one address, global symbols are preferred to
-        local ones, then the last one by name.
+        A symbol with a size is preferred to one without; if several contain the address, the one that starts last is
+        preferred. A symbol without a size extends to the next address that has a symbol or to the end of its section,
+        except for bytes that an earlier symbol with a size contains. If several have one address, global symbols are
+        preferred to local ones, then the last one by name.
         """
         index = self._by_address
         position = bisect_right(index.starts, address) - 1
@@ -187,7 +189,7 @@ class SymbolTable:
         if last >= 0:
             return self[index.symbols[last]], index.starts[last], index.ends[last]
         first = bisect_left(index.starts, index.starts[position])
-        # symbols without a size come before those with one
+        # at one address, symbols without a size precede those with one
         position = max(first, bisect_left(index.sized, True, first, position + 1) - 1)
         if index.sized[position] or index.ends[position] <= address:
             return None
@@ -217,7 +219,7 @@ class SymbolTable:
         wanted &= (array["shndx"] != SHN_UNDEF) & (array["shndx"] < SHN_AMDGPU_LDS) & (array["name"] != 0)
         addresses = array["value"].copy()
         sections = {number: place for number, place in self._sections().items() if number < SHN_AMDGPU_LDS}
-        # without section headers, only the next symbol limits one
+        # without section headers, only the next symbol limits an extent
         section_ends = np.full(1 << 16, 0 if sections else _LAST_ADDRESS, np.uint64)
         if sections:
             section_ends[list(sections)] = [end for _, end in sections.values()]

@@ -1,7 +1,7 @@
-"""The bytes of an open file, read as they are asked for.
+"""The bytes of an open file, read on demand.
 
-Files that rocdbg opens may be gigabytes, of which it needs a few kilobytes. They are not mapped: a process that touches
-a mapped page of a file that was truncated is killed by SIGBUS.
+Files that rocdbg opens may have gigabytes, of which it needs a few kilobytes. They are not mapped into memory, because
+a process that accesses a mapped page of a file that was truncated is killed by SIGBUS.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from rocdbg import work
 from rocdbg.codeobject.errors import CodeObjectError
 
 _WINDOW: Final = 1 << 16
-"""Bytes that are kept of what was read last: headers and tables are read in small pieces."""
+"""How many of the bytes that were read last are cached: headers and tables are read in small pieces."""
 _SEARCHED: Final = 1 << 20
 """Bytes that are searched at a time."""
 
 
 class FileBytes:
-    """A sequence of bytes as `bytes`; what is cut off the file later cannot be read: `CodeObjectError`.
+    """A sequence of bytes like `bytes`. If the file is truncated later, reading the missing part raises
+    `CodeObjectError`.
 
-    Closes ``file`` when it is closed or no longer used.
+    ``file`` is closed when this object is closed or no longer used.
     """
 
     def __init__(self, name: str, file: BinaryIO) -> None:
@@ -48,7 +49,7 @@ class FileBytes:
         return self._part(0, self._size)
 
     def find(self, wanted: bytes, start: int = 0, end: int | None = None) -> int:
-        """As `bytes.find` with places that are not negative."""
+        """As `bytes.find`, but only for positions that are not negative."""
         end = self._size if end is None else min(end, self._size)
         while start + len(wanted) <= end:
             work.unit()
@@ -68,7 +69,7 @@ class FileBytes:
         return self._window[:size]
 
     def _read(self, start: int, size: int, needed: int) -> bytes:
-        """So many bytes, or at least those that are needed."""
+        """Read ``size`` bytes, or fewer, but at least ``needed``."""
         parts, needed = [], start + needed
         while size:
             try:
@@ -85,7 +86,7 @@ class FileBytes:
         return b"".join(parts)
 
     def close(self) -> None:
-        """No more is read."""
+        """Close the file; nothing can be read any more."""
         self._file.close()
 
     def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""Names of symbols other than C++'s as GDB shows them: decoded by the rules of GNAT, the Ada compiler.
+"""Decodes names of symbols other than C++'s as GDB shows them: by the rules of GNAT, the Ada compiler.
 
 GDB asks each of its languages whether a symbol's name is one of its names. Ada's rules fit names of C, too: the static
 variable ``calls`` of ``f``, which clang names ``f.calls``, is shown as ``f[calls]``, and ``rows__x`` as ``rows.x``.
@@ -12,7 +12,7 @@ from functools import lru_cache
 _SUFFIX = re.compile(r"(?<=.)\.([A-Za-z]*)$", re.DOTALL)
 """A suffix added by a compiler: the end of ``f.part``."""
 _COPY = re.compile(r"(?:\.|\$|___|__)\d+$")
-"""The number of a copy."""
+"""The suffix that numbers copies of a function."""
 _LATE_COPY = re.compile(r"(?:(?<=.)__|\$)\d+(?:_\d+)*$", re.DOTALL)
 _TASK = re.compile(r"(?<=.)(?:TKB|TB|B)$", re.DOTALL)
 _ENTRY = re.compile(r"(?<=.)_E\d+[bs]$", re.DOTALL)

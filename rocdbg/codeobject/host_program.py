@@ -22,7 +22,9 @@ _MOST: Final = 1 << 16
 
 
 def find_program(name: str) -> str | None:
-    """The absolute path of a program by its name: as given, otherwise in the folders of PATH; None if there is none."""
+    """The absolute path of a program: the name itself as a path, otherwise the program in the folders of PATH; None if
+    there is none.
+    """
     here = Path(name).expanduser()
     with suppress(OSError):
         if here.is_file() and os.access(here, os.X_OK):
@@ -45,6 +47,6 @@ def is_program(path: str) -> bool:
         file.seek(table)
         headers = file.read(min(size * count, _MOST))
         starts = range(0, len(headers) - 3, size)
-        # A library has no interpreter, except the few that print something when executed.
+        # A library does not have an interpreter, except for the few that print something when executed.
         return kind == _SHARED and any(headers[at : at + 4] == _INTERPRETER for at in starts)
     return False

@@ -1,4 +1,5 @@
-"""``amd_kernel_code_t``, the kernel descriptor of code object V2, as the assembler directive of the same name."""
+"""Writes ``amd_kernel_code_t``, the kernel descriptor of code object V2, as the assembler directive of the same name.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +97,9 @@ ROWS: tuple[_Word | _Bits, ...] = (
     _Word("call_convention", 104, "i"),
     _Word("runtime_loader_kernel_symbol", 120, "Q"),
 )
-"""In the order in which compilers of the time wrote them; alignments and the wave size are stored as powers of two."""
+"""The fields in the order in which compilers wrote them at that time; alignments and the wave size are stored as
+logarithms.
+"""
 
 
 def kernel_code_directives(data: bytes) -> list[str]:

@@ -38,7 +38,7 @@ class Field(Struct, frozen=True):
     gfx125: bool | None = None
     """True: only gfx125x has it; False: only other targets have it; None: all have it."""
     unified_vgprs: bool | None = None
-    """The same for targets of the gfx90a line."""
+    """As `gfx125`, for targets with a unified register file (gfx90a and its successors)."""
 
     def applies_to(self, target: Target) -> bool:
         return (
@@ -155,7 +155,7 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
     private_segment_fixed_size: int
     """Bytes of scratch per work-item."""
     kernarg_size: int
-    """Bytes of the kernarg segment; 0 in objects from before the field existed."""
+    """Bytes of the kernarg segment; 0 in objects that are older than the field."""
     kernel_code_entry_byte_offset: int
     """From the descriptor to the first instruction; may be negative."""
     compute_pgm_rsrc1: int
@@ -245,8 +245,9 @@ class KernelDescriptor(Struct, frozen=True, dict=True):
 
     @property
     def start_offset(self) -> int:
-        """Bytes from the entry to where waves begin: firmware that preloads arguments enters a kernel after the code
-        that would load them (gfx90a, gfx94x, gfx950; AMDGPU usage, "Preloaded Kernel Arguments")."""
+        """Bytes from the entry to the address where waves begin. Firmware that preloads arguments enters a kernel after
+        the code that would load them (gfx90a, gfx94x, gfx950; AMDGPU usage, "Preloaded Kernel Arguments").
+        """
         return _PRELOAD_OFFSET if self.kernarg_preload_spec_length and not self.target.is_gfx125 else 0
 
     def user_sgprs(self) -> Mapping[UserSgpr, tuple[int, int]]:
@@ -314,7 +315,8 @@ def shader_descriptor(
     """A descriptor made from a shader's registers PGM_RSRC1 to 3, which are the registers that a kernel descriptor's
     words set.
 
-    ``scratch`` in bytes for each lane, ``lds`` for each workgroup: the registers' own size counts if it is larger.
+    ``scratch`` is in bytes per lane, ``lds`` in bytes per workgroup; the size of LDS in the registers is used if it is
+    larger.
     """
     rsrc1, rsrc2, rsrc3 = words
     properties = wave32 << 10
@@ -338,7 +340,7 @@ def _decode(
     words = {_R1: rsrc1, _R2: rsrc2, _R3: rsrc3, _P: properties, _K: preload}
     values = {field.name: field.get(words[field.word]) for field in FIELDS if field.applies_to(target)}
     if target.scratch is ScratchKind.ARCHITECTED:
-        # The hardware itself has the scratch base; the command processor ignores these two.
+        # The hardware itself has the scratch base, so the command processor ignores these two.
         values["enable_sgpr_private_segment_buffer"] = values["enable_sgpr_flat_scratch_init"] = 0
     if not target.supports_kernarg_preload:
         values["kernarg_preload_spec_length"] = values["kernarg_preload_spec_offset"] = 0
@@ -369,7 +371,9 @@ def _decode(
 
 
 def _sgpr_count(target: Target, granulated: int) -> int:
-    """SGPRs allocated: blocks of 8 up to GFX8; GFX9 counts blocks of 16 as two; from GFX10 on always 128."""
+    """The number of SGPRs allocated: a multiple of 8 up to GFX8, of 16 (counted as two blocks) on GFX9, and always 128
+    from GFX10 on.
+    """
     if target.generation >= Generation.GFX10:
         return 128
     if target.generation is Generation.GFX9:

@@ -1,10 +1,10 @@
 """Kernel descriptors of code object V3 and later as assembler directives.
 
 They re-assemble to the same descriptor for the code object's target id. They differ from llvm-objdump's output in the
-two cases in which that does not: if XNACK may be on, the assembler accepts only 1 for ``.amdhsa_reserve_xnack_mask``,
-and counts the registers of the mask itself; and a number of user SGPRs that does not follow from the enabled ones
-(gfx11) needs a directive. Properties without a directive are comments. A descriptor with reserved bits set has no
-directives at all, as in llvm-objdump: a line names the bits, and the bytes follow.
+two cases in which that output does not: if XNACK may be on, the assembler accepts only 1 for
+``.amdhsa_reserve_xnack_mask``, and counts the registers of the mask itself; and a number of user SGPRs that does not
+follow from the enabled ones (gfx11) needs a directive. Properties without a directive are comments. As in llvm-objdump,
+a descriptor in which reserved bits are set has no directives: a line names the bits, and the bytes follow.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from rocdbg.codeobject.kernel_descriptor import DESCRIPTOR_SIZE
 
 _LAYOUT = struct.Struct("<III4s8x20sIIIHH4s")
 _SGPRS_FOR_SCRATCH = 4
-"""SGPRs that the assembler reserves for VCC and FLAT_SCRATCH: on GFX6, which lacks the latter, no directive can prevent
-that."""
+"""SGPRs that the assembler reserves for VCC and FLAT_SCRATCH; on GFX6, which does not have the latter, no directive can
+prevent that.
+"""
 _SGPRS_FOR_XNACK = 4
 _SGPRS_ARCHITECTED = 6
-"""SGPRs that it reserves for the mask of XNACK on GFX8 and GFX9 if that may be on, and if flat scratch is architected.
+"""SGPRs that the assembler reserves on GFX8 and GFX9 for the XNACK mask if XNACK may be on, and also if flat scratch is
+architected.
 """
 _SGPR_GRANULE = 8
 """SGPRs per unit of the descriptor's count, as the assembler counts on all generations."""
@@ -35,7 +37,7 @@ class _Facts(Struct, frozen=True):
 
     target: Target
     wave32: bool
-    """The descriptor's own value, which counts even if the target cannot run such code."""
+    """The descriptor's own setting, which is used even if the target cannot run such code."""
     version: int
     """Version of the code object; 0 for an ABI other than HSA's."""
     xnack: bool = False
@@ -43,7 +45,7 @@ class _Facts(Struct, frozen=True):
 
     @property
     def reserved_sgprs(self) -> int:
-        """SGPRs that the assembler adds to those of `.amdhsa_next_free_sgpr`, regardless of directives."""
+        """SGPRs that the assembler always adds to those of `.amdhsa_next_free_sgpr`, whatever the directives say."""
         if not self.since(Generation.GFX7):
             return _SGPRS_FOR_SCRATCH
         if not self.xnack or not self.since(Generation.GFX8) or self.since(Generation.GFX10):
@@ -60,7 +62,7 @@ class _Facts(Struct, frozen=True):
     @property
     def vgpr_granule(self) -> int:
         if not self.wave32 and self.target.wave_sizes == (32,):
-            return self.target.vgpr_granule(32) // 2  # no code runs like this, but the assembler has a rule for it
+            return self.target.vgpr_granule(32) // 2  # such code cannot run, but the assembler has a rule for it
         return self.target.vgpr_granule(32 if self.wave32 else 64)
 
 
@@ -255,7 +257,7 @@ def descriptor_directives(
 ) -> list[str]:
     """The lines of a descriptor of code object V3 or later: 64 bytes, of the kernel ``name`` (without ``.kd``).
 
-    ``xnack``: its setting in the code object's target id.
+    ``xnack`` is the setting of XNACK in the code object's target id.
     """
     try:
         body = list(_directives(data, target, version, xnack in (Feature.ON, Feature.ANY)))
@@ -287,7 +289,7 @@ def _directives(data: bytes, target: Target, version: int, xnack: bool) -> Itera
     _must_be_zero(reserved3, 60)
     count, implied = rsrc2 >> 1 & (0x3F if target.is_gfx125 else 0x1F), _user_sgprs(properties, preload, facts)
     if count != implied:
-        # the assembler does not accept fewer than the enabled ones need
+        # the assembler does not accept fewer SGPRs than the enabled items need
         yield f"{'; USER_SGPR_COUNT' if count < implied else '.amdhsa_user_sgpr_count'} {count}"
 
 

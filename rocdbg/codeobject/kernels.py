@@ -92,14 +92,15 @@ class Kernel:
         """Address of the first instruction; raises `CodeObjectError` if there is no descriptor."""
         unlinked = self.code_object.is_relocatable and not self.code_object.has_code_headers
         if unlinked and self.entry_symbol is not None:
-            # Before linking the descriptor's offset is still a relocation.
+            # Before linking, the offset in the descriptor is still a relocation.
             return self.code_object.address_of(self.entry_symbol)
         return FileAddress(self.descriptor_address + self.descriptor.kernel_code_entry_byte_offset)
 
     @property
     def start_address(self) -> FileAddress:
-        """Address at which its waves begin: after the code that would load the arguments, if they are preloaded
-        (gfx90a, gfx94x, gfx950). Raises `CodeObjectError` if there is no descriptor."""
+        """Address at which its waves begin. If arguments are preloaded (gfx90a, gfx94x, gfx950), that is after the code
+        that would load them. Raises `CodeObjectError` if there is no descriptor.
+        """
         return FileAddress(self.entry_address + self.descriptor.start_offset)
 
     @property
@@ -157,7 +158,7 @@ class Shader(Kernel):
 
     @property
     def descriptor_address(self) -> int:
-        """The address of its code, because drivers give no other."""
+        """The address of its code, because drivers do not pass any other address."""
         return self.entry_address
 
     @property
@@ -253,7 +254,7 @@ class Kernels(Mapping[str, Kernel]):
 
     @cached_property
     def _shaders(self) -> Mapping[str, ShaderProgram]:
-        """The shaders; also none if their description is damaged."""
+        """The shaders; empty if their description is damaged."""
         try:
             return self._code_object.shaders
         except CodeObjectError:
@@ -261,7 +262,7 @@ class Kernels(Mapping[str, Kernel]):
 
     @cached_property
     def _readable_metadata(self) -> Metadata | None:
-        """The metadata, or None also if it is damaged: kernels named by symbols are still available."""
+        """The metadata; None also if it is damaged, because kernels named by symbols are still available then."""
         try:
             return self._code_object.metadata
         except CodeObjectError:

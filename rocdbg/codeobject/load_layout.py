@@ -40,7 +40,7 @@ class Part(Struct, frozen=True):
     size: int
     file_offset: int
     file_size: int
-    """The rest of ``size`` is zeros."""
+    """Bytes in the file; the rest of ``size`` is zeros."""
     flags: int
     """``PF_R | PF_W | PF_X``."""
 
@@ -71,7 +71,7 @@ class Layout(Struct):
     """Addresses of common symbols, by symbol index."""
     got_address: int
     got: Mapping[tuple[bool, int], int]
-    """Slot address by (symbol of the dynamic table?, symbol index)."""
+    """Addresses of slots in the global offset table, by (whether the symbol is in the dynamic table, symbol index)."""
 
     def address_of(self, symbol: Symbol) -> int:
         """See `CodeObject.address_of`."""
@@ -176,7 +176,7 @@ def _place_sections(code_object: CodeObject) -> tuple[tuple[Part, ...], dict[int
 
 
 def _lay_out_lds(symbols: SymbolTable) -> tuple[dict[str, LdsVariable], int]:
-    """Place LDS symbols one after the other; as with common symbols, the value is the alignment."""
+    """Place LDS symbols one after the other; as for common symbols, a symbol's value is its alignment."""
     found: dict[str, LdsVariable] = {}
     end = 0
     for index in (symbols.array["shndx"] == SHN_AMDGPU_LDS).nonzero()[0].tolist():

@@ -98,7 +98,7 @@ class MetadataMap:
             yield key, self.map(key)
 
     def numbers(self) -> dict[int, int]:
-        """All values by number, as registers are stored; of values that may not fit the lower 32 bits are used."""
+        """All values by number, as registers are stored. Only the lower 32 bits of each value are used."""
         for key in self._values:
             if not isinstance(key, int) or isinstance(key, bool):
                 raise self._error("", f"holds {_kind(key)} for a key, not a number")

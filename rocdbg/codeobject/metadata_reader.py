@@ -28,11 +28,11 @@ from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
 from rocdbg.text import decode_lines, printable
 
 _MAX_TOTAL = 32 << 20
-"""Maximum number of bytes of all notes, which take up to twenty times as much memory while they are read."""
+"""Maximum total size of the notes in bytes; while they are read, they take up to twenty times as much memory."""
 _KERNELS = "amdhsa.kernels"
 _PIPELINES = "amdpal.pipelines"
 
-# V2's words for what V3 names differently; all others are converted from CamelCase to snake_case.
+# V2's keys that V3 names differently; all other keys are converted from CamelCase to snake_case.
 _V2_KEYS = {
     "SymbolName": "symbol", "AddrSpaceQual": "address_space", "AccQual": "access",
     "ActualAccQual": "actual_access",
@@ -54,7 +54,7 @@ class Metadata:
     def __init__(self, file: str, section: str, offset: int, root: Mapping[Any, Any]) -> None:
         self._root = MetadataMap(file, section, offset, "", root)
         self.version: tuple[int, ...] = self._root.integers("amdhsa.version") or (0, 0)
-        """Of the metadata (1.0 V2 and V3, 1.1 V4, 1.2 V5 and V6)."""
+        """The version of the metadata (1.0 for V2 and V3, 1.1 for V4, 1.2 for V5 and V6)."""
         self.target: str | None = self._root.text("amdhsa.target")
         """``amdgcn-amd-amdhsa--gfx90a:xnack+``; None before V4."""
         self._kernels: dict[str, MetadataMap] = {}
@@ -159,7 +159,7 @@ def _unpack_msgpack(file: str, note: Note) -> Mapping[Any, Any]:
 
 def _load_yaml(file: str, note: Note) -> Mapping[Any, Any]:
     try:
-        # Scalars remain text: the key tells whether one is a number.
+        # Scalars remain text, because only the key determines whether a scalar is a number.
         root = read_yaml(decode_lines(note.description.rstrip(b"\0")))
     except YamlDamage as error:
         reason = f"the metadata is not YAML: {error}"

@@ -18,8 +18,9 @@ _EXPLAINED = {
     ".registers": register_text,
     ".user_data_reg_map": lambda index, value: f"s{index}: {user_data_text(value)}",
 }
-"""By the key of a register map, or of a list of their contents: a function that gives a comment for one entry and its
-value."""
+"""Functions that give a comment for one entry and its value, by the key of a register map or of a list of register
+contents.
+"""
 
 
 def metadata_lines(value: Any) -> Iterator[str]:

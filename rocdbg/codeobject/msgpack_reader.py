@@ -1,4 +1,4 @@
-"""MsgPack of code object V3 and later; sizes in it are checked before they are used."""
+"""Reads the MsgPack of code object V3 and later. Sizes in it are checked before they are used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import msgpack
 
 MAX_SIZE = 16 << 20
-"""Maximum number of bytes that are read; a kernel takes one to five kilobytes, and up to twenty times that while it is
-read."""
+"""Maximum number of bytes that are read. A kernel takes one to five kilobytes, and up to twenty times as much memory
+while it is read.
+"""
 _MAX_CHECKED = 4 << 20
 _MAX_CONTAINERS = 1 << 20
 """Maximum number of maps and arrays: an empty one takes a byte here and 64 in memory."""
@@ -31,8 +32,8 @@ def read_msgpack(data: bytes) -> Any:
         raise MsgPackDamage(f"{len(data)} bytes, the limit is {MAX_SIZE}")
     if len(data) - len(data.translate(None, _OPENING)) > _MAX_CONTAINERS:
         raise MsgPackDamage(f"more than {_MAX_CONTAINERS} maps and arrays")
-    # The library allocates an array before it reads it, and arrays may be nested: their lengths together must fit the
-    # data. What looks like an array may be part of something else, so each candidate is checked.
+    # The library allocates an array before reading it, and arrays may be nested, so their total length must fit the
+    # data. Bytes that look like an array may be part of something else, so each candidate is checked.
     claimed = sum(int.from_bytes(match[1] or match[2], "big") for match in _LONG.finditer(data))
     if claimed > len(data):
         if len(data) > _MAX_CHECKED:
@@ -44,11 +45,12 @@ def read_msgpack(data: bytes) -> Any:
             max_map_len=len(data),
         )
     except (ValueError, TypeError, msgpack.UnpackException, OverflowError, RecursionError, MemoryError) as error:
-        # ValueError is msgpack's own base class for damaged data; TypeError: a map or an array is a key.
+        # ValueError is the base class of msgpack's errors for damaged data; TypeError means that a map or an array is a
+        # key.
         raise MsgPackDamage(str(error) or type(error).__name__) from None
 
 
-# Sizes by first byte, from 0xc0 on: of fixed-size values, and of the length of the others.
+# Sizes by first byte, from 0xc0 on: for values of fixed size that of the value, for others that of their length field.
 _FIXED = {
     0xC0: 0, 0xC2: 0, 0xC3: 0, 0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4,
     0xD3: 8, 0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17,

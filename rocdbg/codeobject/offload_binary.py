@@ -24,7 +24,7 @@ OFFLOADING_SECTION: Final = ".llvm.offloading"
 
 _HEADER: Final = struct.Struct("<4sIQQQ")  # magic, version, size, place of the entries, their size or (2) their count
 _ENTRY: Final = struct.Struct("<HHIQQQQ")  # kinds of image and offloading, flags, strings and count, image and size
-_STRINGS: Final = {1: struct.Struct("<QQ"), 2: struct.Struct("<QQQ")}  # key, value and (2) the value's size
+_STRINGS: Final = {1: struct.Struct("<QQ"), 2: struct.Struct("<QQQ")}  # key, value and (version 2) the value's size
 _KINDS: Final = {1: "openmp", 2: "cuda", 3: "hip", 4: "hip", 8: "sycl"}
 _IMAGES: Final = {2: "LLVM bitcode", 3: "cubin", 4: "fatbinary", 5: "PTX", 6: "SPIR-V"}
 _ALIGNMENT: Final = 8
@@ -47,7 +47,7 @@ class OffloadImage(Struct, frozen=True):
     triple: str
     arch: str
     form: str | None
-    """Its form if it is not object code: ``LLVM bitcode``."""
+    """The form of the image if it is not object code: ``LLVM bitcode``."""
 
     @property
     def id(self) -> str:
@@ -87,7 +87,7 @@ def find_images(source: Source, start: int, end: int) -> Iterator[OffloadImage]:
 
 
 def _after_padding(source: Source, start: int, end: int) -> int:
-    """Where the next binary can begin: zeros, in units of the alignment, are skipped."""
+    """Where the next binary can begin: skips zeros in units of the alignment."""
     while start < end:
         work.unit()
         chunk = source.data[start : min(end, start + _CHUNK)]
@@ -116,7 +116,7 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
         work.unit()
         image, form, place, length, own_strings = part.image(version, entries + index * _ENTRY.size)
         strings += own_strings
-        if strings * _STRINGS[version].size > size:  # images that share strings would each read them
+        if strings * _STRINGS[version].size > size:  # a check, because images that share strings would each read them
             raise source.error(f"{strings} strings do not fit the binary of {size}", section=_WHAT, offset=start)
         total += length
         if place + length > size or total > size:  # images that share bytes would each cost a copy of them

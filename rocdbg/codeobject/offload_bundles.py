@@ -57,7 +57,7 @@ class BundleEntry(Struct, frozen=True):
             return None
         _, separator, target = rest.rpartition("--")
         if separator and not is_target(target.partition(":")[0]):
-            return None  # without searching for similar names, of which there may be many
+            return None  # checked first, because the error of an unknown name searches for similar ones
         try:
             return TargetId.parse(rest)
         except Error:
@@ -124,7 +124,9 @@ def list_bundle(source: Source, offset: int, budget: Budget) -> Bundle:
 
 
 def _entries_of(inner: Source, size: int) -> tuple[BundleEntry, ...]:
-    """The entries of a compressed bundle that unpacks to ``size`` bytes, from all or the first of these."""
+    """The entries of a compressed bundle that unpacks to ``size`` bytes; ``inner`` has all of these bytes or only the
+    first ones.
+    """
     if inner.data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
         raise inner.error("is not an offload bundle", section="bundle", offset=0)
     return _read_entries(inner, 0, size)[0]
@@ -148,7 +150,7 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
 
 def _find(source: Source, start: int, end: int) -> int | None:
     """The offset of the next bundle, None if there is none."""
-    # A small step first: bundles are mostly adjacent. Padding is never as large as the permitted gap.
+    # Begin with a small step, because bundles are mostly adjacent. Padding is never as large as the permitted gap.
     step = 1 << 12
     last = min(end, start + _MAX_GAP)
     while start < last:
@@ -186,7 +188,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
         if start + offset + size > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
             raise source.error(reason, section=what, offset=at)
-        # Entries that share bytes would each cost a copy of them.
+        # Each of the entries that share bytes would copy them.
         total += size
         if total > size_in_all:
             reason = f"entry {index} ({text}) of {size} bytes overlaps others"

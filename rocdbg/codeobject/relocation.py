@@ -87,7 +87,7 @@ def iter_relocations(code_object: CodeObject) -> Iterator[Relocation]:
 
 def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
     sections = code_object.container.section_list
-    contents: dict[int, bytes] = {}  # many tables may name one section, whose bytes are read once
+    contents: dict[int, bytes] = {}  # many tables may name the same section, whose bytes are read only once
     for section in sections:
         if section.type not in (SHT_RELA, SHT_REL) or not 0 < section.info < len(sections):
             continue
@@ -105,7 +105,9 @@ def _section_relocations(code_object: CodeObject) -> Iterator[Relocation]:
 def _records(
     code_object: CodeObject, data: bytes, base: int, section: str, dynamic: bool, fields: bytes | None = None
 ) -> Iterator[Relocation]:
-    """The records in ``data``. Records without addend, of systems other than HSA, have it in the ``fields``."""
+    """The records in ``data``. Records of systems other than HSA may have no addend; it is then in ``fields``, the
+    contents of the section.
+    """
     layout = _RELA if fields is None else _REL
     usable = len(data) - len(data) % layout.size
     for index, (offset, info, *addends) in enumerate(layout.iter_unpack(data[:usable])):
@@ -129,7 +131,7 @@ def _addend(fields: bytes, offset: int, kind: RelocationType) -> int:
 def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
     """The symbols that need a slot of the global offset table, in order of first use.
 
-    Only unlinked objects need one made: a linker has resolved these relocations.
+    Only unlinked objects need a table to be made; in linked ones, the linker has resolved these relocations.
     """
     if not code_object.is_relocatable:
         return {}
@@ -147,8 +149,8 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
 
 
 def fixed_pointers(code_object: CodeObject) -> dict[int, int]:
-    """The addresses within the object that loading stores in memory which is read-only afterwards: in the global offset
-    table and elsewhere in PT_GNU_RELRO. By the address of the field, all at load bias 0.
+    """The addresses within the object that relocation stores in memory which is read-only afterwards (PT_GNU_RELRO,
+    which includes the global offset table), by the address of the field, all at load bias 0.
 
     Raises `CodeObjectError` for damaged relocations.
     """

@@ -1,4 +1,4 @@
-"""Hardware registers that graphics drivers set up for shaders, those that metadata names by number.
+"""The hardware registers that graphics drivers set up for shaders and that metadata gives by number.
 
 Numbers are those of PAL's metadata: a register's address in dwords.
 """
@@ -25,8 +25,9 @@ WAVE32_INITIATOR = 1 << 15
 
 
 class HardwareStage(Enum):
-    """A stage of the hardware: PAL's name, what it runs, and the numbers of PGM_RSRC1 and of the first user data
-    register."""
+    """A hardware stage: PAL's name for it, what it runs, and the numbers of PGM_RSRC1 and of the first user data
+    register.
+    """
 
     LS = ("ls", "vertices before tessellation", 0x2D4A, 0x2D4C)
     HS = ("hs", "tessellation control", 0x2D0A, 0x2D0C)
@@ -56,7 +57,7 @@ class HardwareStage(Enum):
 
 
 STAGES = {f".{stage.word}": stage for stage in HardwareStage}
-"""By the key in PAL's metadata."""
+"""The stages by their key in PAL's metadata."""
 
 _COMPUTE = {
     "DISPATCH_INITIATOR": COMPUTE_DISPATCH_INITIATOR, "NUM_THREAD_X": 0x2E07, "NUM_THREAD_Y": 0x2E08,
@@ -151,18 +152,18 @@ class UserData(Enum):
 _BY_CODE = {kind.code: kind for kind in UserData}
 
 UNUSED = 0xFFFF_FFFF
-"""A register that holds nothing, in ``.user_data_reg_map``."""
+"""The word for an unused register in ``.user_data_reg_map``."""
 
 MAX_ENTRIES = 0x1000_0000
 
 
 def user_data(value: int) -> UserData | int | None:
-    """The meaning of a mapping word: one of the driver's values, an entry's number, or nothing known."""
+    """The meaning of a mapping word: one of the driver's values, the number of an entry, or None if it is not known."""
     return value if value < MAX_ENTRIES else _BY_CODE.get(value)
 
 
 def user_data_text(value: int) -> str:
-    """The same as text."""
+    """The meaning of a mapping word as text."""
     found = user_data(value)
     if isinstance(found, int):
         return f"entry {found}"

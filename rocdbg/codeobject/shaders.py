@@ -85,10 +85,10 @@ class ShaderProgram(Struct, frozen=True):
     lds: int = 0
     """Bytes per workgroup according to the metadata; the registers may request more."""
     wave_size: int = 0
-    """0: according to the registers, or the target's default."""
+    """The wave size; 0 means that the registers, or the target's default, determine it."""
 
     def with_registers(self, registers: Mapping[int, int]) -> ShaderProgram:
-        """The same with other values of some registers; values for user data registers say what these contain."""
+        """The shader with other values in some registers; a value for a user data register is a mapping word."""
         first = self.stage.user_data
         mapped = {number - first: value for number, value in registers.items() if number >= first}
         return replace(self, registers={**self.registers, **registers}, mapping={**self.mapping, **mapped})
@@ -172,7 +172,7 @@ def _pal_shader(
     words[0] |= max(0, blocks) << 6
     return replace(
         found, registers={**registers, stage.rsrc1: words[0], stage.rsrc1 + 1: words[1]},
-        wave_size=found.wave_size or target.default_wave_size,  # version 3's fields give nothing else of it
+        wave_size=found.wave_size or target.default_wave_size,  # version 3's fields give no other part of it
     )  # fmt: skip
 
 
@@ -204,7 +204,9 @@ def _early_pal_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
 
 
 _SCRATCH: Final = 0x1000_0044
-"""Bytes of scratch in the first form, a pseudo register: for LS, the other stages follow in order."""
+"""The pseudo register, in the first form, for the bytes of scratch of stage LS; those of the other stages follow in
+order.
+"""
 
 
 def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
@@ -221,7 +223,7 @@ def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
         raise code_object.source.error(reason, section=CONFIG)
     stages = {stage.rsrc1: stage for stage in HardwareStage}
     for symbol, (stage, registers) in zip(functions, records, strict=True):
-        # called functions have records too, with 0 in COMPUTE_PGM_RSRC1
+        # called functions also have records, with 0 in COMPUTE_PGM_RSRC1
         if symbol.type == SymbolType.FUNC and (registers[stage] or stage != HardwareStage.CS.rsrc1):
             shader = ShaderProgram(symbol.name, stages[stage], code_object.os_abi, registers, {})
             yield replace(shader, scratch=_scratch(shader, code_object.target))

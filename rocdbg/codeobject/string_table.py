@@ -16,8 +16,8 @@ _SLACK = 1 << 16
 class StringTable:
     """The NUL-terminated strings of one section.
 
-    Names may share bytes (``kernel`` is the end of ``my_kernel``), but only within limits: one name per byte of a long
-    string would take the square of its size. `check` is called before many names are read.
+    Names may share bytes (``kernel`` is the end of ``my_kernel``), but only within limits: a name for every byte of a
+    long string would take memory proportional to the square of its size. `check` is called before many names are read.
     """
 
     def __init__(self, source: Source, name: str, data: bytes) -> None:

@@ -75,29 +75,29 @@ class PluginSession:
         return self._session.focus.select_frame(level)
 
     def threads(self) -> Sequence[ThreadRow]:
-        """The resident waves."""
+        """Return the resident waves."""
         return self._session.tables.threads()
 
     def lanes(self, thread: int | None = None) -> Sequence[LaneRow]:
-        """The lanes of a wave, by default the focused one."""
+        """Return the lanes of a wave, by default the focused one."""
         return self._session.tables.lanes(thread)
 
     def frames(self) -> Iterator[Frame]:
-        """The frames of the focused lane, innermost first."""
+        """Yield the frames of the focused lane, innermost first."""
         return self._session.focus.frames()
 
     def frame(self) -> Frame:
-        """The selected frame."""
+        """Return the selected frame."""
         return self._session.focus.frame()
 
     # -- data
 
     def arguments(self, frame: Frame) -> Sequence[tuple[str, Value]]:
-        """The parameters of a frame's function."""
+        """Return the parameters of a frame's function."""
         return self._session.data.arguments(frame)
 
     def locals(self, frame: Frame) -> Sequence[ScopeVariables]:
-        """The local variables of a frame, innermost block first."""
+        """Return the local variables of a frame, innermost block first."""
         return self._session.data.locals(frame)
 
     def registers(self, names: Sequence[str] = ()) -> Sequence[RegisterRow]:
@@ -109,11 +109,11 @@ class PluginSession:
         return self._session.data.evaluate(text)
 
     def integer(self, text: str) -> int:
-        """The value of an integer expression."""
+        """Return the value of an integer expression."""
         return self._session.data.integer(text)
 
     def format(self, value: Value) -> str:
-        """A value's text as ``print`` shows it."""
+        """Return a value's text as ``print`` shows it."""
         return self._session.data.format(value)
 
     def examine(self, address: Value, fmt: Format, count: int | None = None) -> Sequence[ExamineLine]:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 class Session:
     """The interface for front ends, made of parts that each serve one kind of request.
+
     Attributes:
         settings, warnings: `Settings`; what a front end shows after a command, `Warnings`.
         inferior: the program being debugged, `Inferior`: program, target, waves, frames of any lane.
@@ -72,15 +73,15 @@ class Session:
         launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that another part sets.
         breakpoints: `BreakpointTable`.
         skips: functions that `step` does not enter, `SkipList`.
-    history, convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``).
-    plugins, observers: `PluginHost`; those who are notified of launches, stops and ends, `Observer`.
+        history, convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``).
+        plugins, observers: `PluginHost`; those who are notified of launches, stops and ends, `Observer`.
         sources: source text, `SourceFiles`.
         symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
 
     And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.
         running: run, continue, step, finish, `RunControl`.
-    time: reverse execution, positions in time, recording, `TimeControl`.
+        time: reverse execution, positions in time, recording, `TimeControl`.
         data: expressions, variables, their text, `Data`.
         places: locations, source lines, disassembly, `Places`.
         tables, across: threads, lanes, registers, agents, `Tables`; an expression on all lanes or waves, `Across`.

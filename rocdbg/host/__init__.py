@@ -1,1 +1,1 @@
-"""Whole programs: the HSA runtime library that they are given, and the simulated GPUs behind it."""
+"""Whole programs: the HSA runtime library that rocdbg gives them, and the simulated GPUs behind it."""

@@ -1,4 +1,4 @@
-"""What a GPU tells programs of itself, for each target that can be simulated."""
+"""The properties that GPUs report to programs, for each target that can be simulated."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from rocdbg.host.protocol import AGENT_RECORD, MAX_AGENTS
 COMPUTE_UNITS: Final = 4
 WAVES_PER_UNIT: Final = 32
 RESIDENT_WAVES: Final = COMPUTE_UNITS * WAVES_PER_UNIT
-"""Runtimes reckon how large a cooperative launch may be from the two; so many waves have to be resident at once."""
+"""The number of waves that must be able to be resident at once: runtimes compute the largest cooperative launch from
+the two factors.
+"""
 _SIMDS_PER_UNIT: Final = 4
 _CACHE_LINE: Final = 64
 MEMORY_SIZE: Final = 16 << 30
-"""Bytes of each GPU."""
+"""Bytes of memory of each GPU."""
 
 
 class AgentError(Error):
-    """A GPU that cannot be offered to programs."""
+    """A GPU that rocdbg cannot simulate for programs."""
 
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(f"cannot simulate the GPU {text}: {reason}")
 
 
 def parse_agents(text: str) -> tuple[TargetId, ...]:
-    """GPUs of a list such as ``gfx90a,gfx1100`` or ``gfx90a:xnack+``; what is not said has its usual setting.
+    """Parse a list of GPUs such as ``gfx90a,gfx1100`` or ``gfx90a:xnack+``; features that are not mentioned have their
+    usual settings.
 
     Raises AgentError and the errors of `TargetId.parse`.
     """
@@ -51,7 +54,9 @@ def _parse(name: str) -> TargetId:
 
 
 def isa_name(agent: TargetId) -> str:
-    """As runtimes compare it with the entries of bundles: ``amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-``."""
+    """The name of a GPU's instruction set, which runtimes compare with the entries of bundles:
+    ``amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-``.
+    """
     features = {"sramecc": agent.sramecc, "xnack": agent.xnack}
     said = {name: value for name, value in features.items() if value in (Feature.ON, Feature.OFF)}
     settings = "".join(f":{name}{value.value}" for name, value in said.items())
@@ -59,7 +64,7 @@ def isa_name(agent: TargetId) -> str:
 
 
 def agent_record(agent: TargetId) -> bytes:
-    """What the runtime library learns of a GPU."""
+    """The record that describes a GPU to the runtime library."""
     target = agent.target
     return AGENT_RECORD.pack(
         target.name.encode(),

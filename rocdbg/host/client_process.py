@@ -1,6 +1,6 @@
-"""A process that uses simulated GPUs: its memory, code and queues, and what it may ask for.
+"""A process that uses simulated GPUs: its memory, code and queues, and the operations that it may request.
 
-Requests come on threads of their connections, packets are processed on another; `exclusive` is the one lock.
+Each connection has a thread for its requests, and another thread processes packets; `exclusive` is the only lock.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from rocdbg.sim.device.queue_runner import QueueRunner
 
 _MOST_PACKETS: Final = 1 << 17
 _LOOK: Final = 0.1
-"""Seconds between two checks whether an answer of the program is still wanted."""
+"""Seconds between two checks whether an answer of the program is still needed."""
 _NAMES: Final = {Pool.FINE: "host", Pool.KERNARG: "kernarg", Pool.COARSE: "host", Pool.DEVICE: "device"}
 
 
 class ProgramProcess:
-    """One process. ``agents`` are the GPUs that it has."""
+    """One process. ``agents`` are its GPUs."""
 
     def __init__(self, pid: int, agents: Sequence[TargetId], gpu_side: GpuSide) -> None:
         self.pid = pid
@@ -46,22 +46,22 @@ class ProgramProcess:
         self.pinned: dict[int, Allocation] = {}
         """Pinned ranges whose pages are still the program's own."""
         self.mappings = Mappings(self.memory)
-        """What is at a second place."""
+        """The memory that is mapped at a second place."""
         self.codes: dict[int, ProgramCode] = {}
         self.queues: dict[int, ProgramQueue] = {}
-        """By address."""
+        """The program's queues, by address."""
         self.traced = False
-        """Whether queues that it makes from now on note where in the program their packets come from."""
+        """Whether queues that it creates from now on record where in the program their packets come from."""
         self.closed = False
         self.runner = QueueRunner()
-        """Runs what the queues launch, when `PacketProcessor` or a debugger says so."""
+        """Runs the dispatches of the queues, on behalf of `PacketProcessor` or a debugger."""
         self.failed: Callable[[ProgramQueue, Status, str], None] = lambda queue, status, message: None
-        """Called with packets that cannot be processed."""
+        """Called for each packet that cannot be processed, with its queue, a status and a message."""
         self._events: socket.socket | None = None
         self._owed: bytes | None = None
-        """The event that the program has not answered yet."""
+        """The event that the program has yet to answer."""
         self._answer = b""
-        """What has come of its answer."""
+        """The bytes of its answer that have arrived."""
         self._events_lock = threading.Lock()
         self._numbers = {"code": 0, "queue": 0}
 
@@ -69,7 +69,7 @@ class ProgramProcess:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """While this is open, nothing is processed; running kernels stop and continue afterwards."""
+        """A context in which no packets are processed; running kernels pause and then continue."""
         with self.runner.paused():
             yield
 
@@ -82,7 +82,7 @@ class ProgramProcess:
         return self.devices[node - 1]
 
     def allocate(self, size: int, kind: int) -> Allocation:
-        """Memory of a pool. Raises RequestError, AllocationError."""
+        """Allocate memory of a pool. Raises RequestError, AllocationError."""
         if kind not in _NAMES and kind != Pool.GROUP:
             raise RequestError(Status.INVALID_ARGUMENT, f"there is no memory pool of kind {kind}")
         allocation = self.memory.allocate(size, _NAMES.get(Pool(kind), ""))
@@ -90,14 +90,18 @@ class ProgramProcess:
         return allocation
 
     def place_object(self, words: Sequence[int], name: str) -> Allocation:
-        """Dwords that kernels and the program read, an image's or a sampler's. Raises AllocationError."""
+        """Place the dwords of an image's or a sampler's object, which kernels and the program read, in memory. Raises
+        AllocationError.
+        """
         allocation = self.memory.allocate(4 * len(words), name)
         allocation.data[:] = memoryview(struct.pack(f"<{len(words)}I", *words))
         self.allocations[allocation.address] = allocation
         return allocation
 
     def pin(self, size: int) -> Allocation:
-        """Addresses for memory of the program; an access asks it for the pages. Raises AllocationError."""
+        """Reserve addresses for memory of the program; when they are first accessed, the program is asked to share the
+        pages. Raises AllocationError.
+        """
         allocation = self.memory.allocate(size, "pinned memory")
         self.memory.global_memory.protect(allocation, PageFlags(0))
         self.allocations[allocation.address] = allocation
@@ -114,20 +118,20 @@ class ProgramProcess:
         self.memory.global_memory.free(allocation)
 
     def reserve(self, size: int, alignment: int) -> Allocation:
-        """Addresses without memory. Raises AllocationError."""
+        """Reserve addresses without memory. Raises AllocationError."""
         allocation = self.mappings.reserve(size, alignment)
         self.allocations[allocation.address] = allocation
         return allocation
 
     def map(self, address: int, size: int, source: int, offset: int) -> None:
-        """Map memory that the program has allocated at a reserved address, too. Raises RequestError."""
+        """Map memory that the program has allocated also at a reserved address. Raises RequestError."""
         allocation = self.allocations.get(source)
         if allocation is None:
             raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {source:#x}")
         self.mappings.map(address, size, allocation, offset)
 
     def attach(self, other: ProgramProcess, address: int, size: int) -> tuple[Allocation, int]:
-        """See `Mappings.attach`."""
+        """Map an allocation of another process, see `Mappings.attach`."""
         allocation, offset = self.mappings.attach(other.memory, address, size)
         self.allocations[allocation.address] = allocation
         return allocation, offset
@@ -156,7 +160,7 @@ class ProgramProcess:
     # -- queues ----------------------------------------------------------------------------------------------
 
     def create_queue(self, node: int, size: int, kind: int, doorbell: int) -> ProgramQueue:
-        """A queue of ``size`` packets. Raises RequestError, AllocationError."""
+        """Create a queue of ``size`` packets. Raises RequestError, AllocationError."""
         device = self.device(node)
         if not 1 <= size <= _MOST_PACKETS or size & (size - 1):
             raise RequestError(Status.INVALID_ARGUMENT, f"a queue of {size} packets cannot be made")
@@ -186,7 +190,7 @@ class ProgramProcess:
     # -- events ----------------------------------------------------------------------------------------------
 
     def take_events(self, connection: socket.socket) -> None:
-        """The connection over which the program receives events."""
+        """Use a connection for the events that the program receives."""
         connection.settimeout(_LOOK)
         with self._events_lock:
             before, self._events, self._owed, self._answer = self._events, connection, None, b""
@@ -194,8 +198,9 @@ class ProgramProcess:
             before.close()
 
     def tell(self, event: Event, *arguments: int) -> bool | None:
-        """Send the program an event and wait for its answer; returns whether that is yes. A program that has ended
-        answers no. None: the runner was interrupted before the answer came; telling the same again waits for it.
+        """Send the program an event and wait for its answer; returns whether the answer is yes. The result is False for
+        a program that has ended, and None if the runner was interrupted before the answer arrived; a repeated call for
+        the same event then waits for the answer.
         """
         message = REQUEST.pack(event, 0, *arguments, *(0,) * (6 - len(arguments)))
         with self._events_lock, suppress(OSError):
@@ -211,11 +216,13 @@ class ProgramProcess:
         return False
 
     def _await_answer(self, connection: socket.socket) -> bool | None:
-        """The answer to the last event, as of `tell`. Raises OSError if the program has disconnected."""
+        """The answer to the last event, with the same results as `tell`. Raises OSError if the program has
+        disconnected.
+        """
         while len(self._answer) < REPLY.size:
             try:
                 part = connection.recv(REPLY.size - len(self._answer))
-            except TimeoutError:  # a program may never answer, and must not hold up more than itself
+            except TimeoutError:  # a program that never answers must only block itself
                 if self.closed:
                     return False
                 if self.runner.asked:
@@ -229,8 +236,9 @@ class ProgramProcess:
         return bool(status == Status.SUCCESS)
 
     def share_pinned(self, address: int) -> bool:
-        """Whether to retry the access to a faulting address: it is pinned memory whose pages the program has shared,
-        or an interrupt came before that."""
+        """Whether to retry the access to a faulting address: either it is in pinned memory whose pages the program has
+        now shared, or there was an interrupt before it could share them.
+        """
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:
             return False
@@ -242,7 +250,7 @@ class ProgramProcess:
         return True
 
     def close(self) -> None:
-        """The process has ended: stop processing."""
+        """Stop processing, because the process has ended."""
         self.closed = True
         self.mappings.close()
         self.runner.interrupt()

@@ -1,4 +1,4 @@
-"""``rocdbg run``: a program on simulated GPUs, without a prompt."""
+"""``rocdbg run``: runs a program on simulated GPUs, without a prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 class _Asked(BaseException):
-    """A signal that ends this process, as there is no program yet that it could be passed on to."""
+    """A signal must end this process, because there is no program yet to which it could be passed on."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -77,8 +77,9 @@ def _run(arguments: Sequence[str], gpu: str | None, passing: _Passing) -> int:
 
 @contextmanager
 def _woken_by_signals() -> Iterator[int]:
-    """A pipe that every signal writes to, also the one of a child's end: unlike a call that waits for the child, one
-    that waits for this also returns if the signal came just before it, or in another thread.
+    """A pipe to which every signal writes, including the one for a child's end. In contrast to a call that waits for
+    the child, one that waits for this pipe also returns if the signal arrived just before the call, or in another
+    thread.
     """
     wake, written = os.pipe()
     os.set_blocking(written, False)
@@ -95,8 +96,8 @@ def _woken_by_signals() -> Iterator[int]:
 
 class _Passing:
     """Handling of signals. Ctrl-C reaches the program directly, and the program decides what to do; signals that
-    terminate this process are passed on to the program. Without a program both end this process; after the program's
-    end, its status is used.
+    terminate this process are passed on to the program. While there is no program, both kinds end this process; after
+    the program's end, they are ignored and its status is used.
     """
 
     def __init__(self) -> None:
@@ -108,7 +109,7 @@ class _Passing:
     def install(self) -> None:
         """Install the handlers."""
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # otherwise the program would ignore it, too
+            if signal.getsignal(number) != signal.SIG_IGN:  # if this process ignores it, so does the program
                 signal.signal(number, self._came)
 
     def started(self) -> None:
@@ -125,7 +126,7 @@ class _Passing:
         if self._over:
             return
         if self.program is None or (not self.program.starting and not self.program.has_started):
-            self._over = True  # once: the exit is not interrupted
+            self._over = True  # the first signal only: the exit must not be interrupted
             raise _Asked(number)
         if self.program.starting:
             self._before.append(number)

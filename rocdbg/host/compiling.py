@@ -16,11 +16,11 @@ from rocdbg.errors import Error
 from rocdbg.host import protocol
 
 RUNTIME: Final = "libhsa-runtime64.so.1"
-"""What HIP, OpenCL and OpenMP link against."""
+"""The library against which HIP, OpenCL and OpenMP are linked."""
 UNVERSIONED: Final = "libhsa-runtime64.so"
-"""What LLVM's OpenMP opens."""
+"""The name under which LLVM's OpenMP opens the library."""
 GPU_SIDE: Final = "librocdbg-gpu-side.so"
-"""What rocdbg itself loads, see runtime/gpu_side.c."""
+"""The library that rocdbg itself loads, see runtime/gpu_side.c."""
 
 SOURCES: Final = Path(__file__).parent / "runtime"
 OPTIONS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-pthread", "-w")
@@ -36,7 +36,7 @@ class RuntimeLibraryError(Error):
 
 
 def compilers() -> list[list[str]]:
-    """Commands of compilers; only the one that CC names, if it is set."""
+    """The compiler commands to try; if CC is set, only the one that it names."""
     if named := os.environ.get("CC", "").strip():
         try:
             return [shlex.split(named)]

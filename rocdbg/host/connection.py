@@ -37,7 +37,7 @@ class Disconnected(Exception):
 
 
 def receive(connection: socket.socket, size: int) -> bytearray:
-    """``size`` bytes; memory is allocated only as they arrive. Raises Disconnected."""
+    """Receive ``size`` bytes; memory is allocated only as they arrive. Raises Disconnected."""
     data = bytearray()
     while len(data) < size:
         try:
@@ -77,7 +77,7 @@ def send(
 
 
 def greet(connection: socket.socket, process: ProgramProcess) -> None:
-    """The reply to HELLO, with the window's file. Raises Disconnected."""
+    """Reply to HELLO; the window's file accompanies the reply. Raises Disconnected."""
     memory = process.memory
     payload = b"".join(agent_record(device.agent) for device in process.devices)
     window = memory.window
@@ -85,7 +85,7 @@ def greet(connection: socket.socket, process: ProgramProcess) -> None:
 
 
 class Requests:
-    """Answers the requests of one process until it disconnects. ``find``: the process that has a token."""
+    """Answers the requests of one process until it disconnects. ``find`` returns the process with a token."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Requests:
         }
 
     def serve(self) -> None:
-        """Returns when the program has disconnected."""
+        """Answer requests until the program disconnects."""
         try:
             while True:
                 self._one()
@@ -245,7 +245,7 @@ class Requests:
 
 
 def _split_load(payload: bytearray) -> tuple[dict[str, int], str, bytes]:
-    """Definitions, URI and bytes of a LOAD. Raises RequestError."""
+    """The symbol definitions, the URI and the bytes in the payload of a LOAD request. Raises RequestError."""
     view = memoryview(payload)
     at = 0
 

@@ -10,10 +10,10 @@ _u32, _u64, _pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_void_p
 
 
 class GpuSide:
-    """The loaded library. Addresses are those of rocdbg's own mapping, and have to be valid."""
+    """The loaded library. Its functions take addresses in rocdbg's own mapping, which must be valid."""
 
     def __init__(self, path: Path) -> None:
-        waiting = ctypes.CDLL(str(path))  # lets other threads run
+        waiting = ctypes.CDLL(str(path))  # calls through CDLL let other threads run
         quick = ctypes.PyDLL(str(path))
         self.wait_for_work = waiting.rocdbg_wait_for_work
         """(control, seen, nanoseconds) -> count of work."""

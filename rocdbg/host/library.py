@@ -1,4 +1,5 @@
-"""The runtime library for programs, and rocdbg's own half of it: found ready-made, or built once into the user's cache.
+"""Finds the runtime library for programs, and rocdbg's own half of it, either in the package or built once into the
+user's cache.
 
 Packages may include the built libraries (setup.py). Otherwise they are built and cached under a key of the sources and
 the compiler, in a directory that only the user can write to, because programs and rocdbg execute them.
@@ -40,12 +41,12 @@ class RuntimeLibrary(Struct, frozen=True):
 
     @property
     def runtime(self) -> Path:
-        """What programs load."""
+        """The library that programs load."""
         return self.folder / RUNTIME
 
     @property
     def gpu_side(self) -> Path:
-        """What rocdbg itself loads, see runtime/gpu_side.c."""
+        """The library that rocdbg itself loads, see runtime/gpu_side.c."""
         return self.folder / GPU_SIDE
 
     @property
@@ -77,14 +78,16 @@ def runtime_library() -> RuntimeLibrary:
 
 
 def _build(compiler: list[str], folder: Path, library: RuntimeLibrary) -> str:
-    """Build under another name and rename, so that no process sees half of it. Returns the error, if any."""
+    """Build under another name and then rename, so that no process sees an incomplete library. Returns an error
+    message, if any.
+    """
     try:
         fresh = Path(tempfile.mkdtemp(prefix="building-", dir=folder))
     except OSError as error:
         return f"{folder}: {error.strerror}"
     try:
         compile_into(compiler, fresh)
-        os.rename(fresh, library.folder)  # noqa: PTH104 (it fails where another process was faster)
+        os.rename(fresh, library.folder)  # noqa: PTH104 (fails if another process was faster)
     except RuntimeLibraryError as error:
         return str(error).removeprefix("cannot build the runtime library for programs: ")
     except OSError as error:

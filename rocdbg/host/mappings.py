@@ -22,7 +22,9 @@ _RIGHTS: Final = {Access.READ: PageFlags.READ, Access.WRITE: PageFlags.WRITE}
 
 
 class _Part(Struct):
-    """A mapping: begin and end, bytes from the first one of its range, and what kernels may do there."""
+    """A mapping: its begin and end, in bytes from the beginning of its range, and the accesses that kernels are
+    allowed.
+    """
 
     low: int
     high: int
@@ -33,20 +35,20 @@ class _Range(Struct):
     allocation: Allocation
     parts: list[_Part]
     file: int | None = None
-    """The file of another process's window, if the range is its memory."""
+    """The file of another process's window, if the range is memory of that process."""
     offset: int = 0
-    """In the file."""
+    """The offset in that file."""
 
 
 class Mappings:
-    """Ranges of one process."""
+    """The ranges of one process."""
 
     def __init__(self, memory: SharedMemory) -> None:
         self._memory = memory
         self._ranges: dict[int, _Range] = {}
 
     def reserve(self, size: int, alignment: int, name: str = "reserved") -> Allocation:
-        """A range without mappings. Raises AllocationError."""
+        """Reserve a range without mappings. Raises AllocationError."""
         align = max(alignment, _GRANULE)
         allocation = self._memory.global_memory.allocate(
             size, align, name, kind=AllocationKind.RANGE, protection=PageFlags(0)
@@ -55,7 +57,7 @@ class Mappings:
         return allocation
 
     def map(self, address: int, size: int, source: Allocation, offset: int) -> None:
-        """Map an allocation's bytes from ``offset`` on at an address, too. Raises RequestError."""
+        """Map an allocation's bytes from ``offset`` on also at an address in a range. Raises RequestError."""
         window = self._memory.window
         if offset + size > -(-source.size // _GRANULE) * _GRANULE:
             raise RequestError(Status.INVALID_ARGUMENT, f"{source.label} ends before {offset + size}")
@@ -91,7 +93,7 @@ class Mappings:
         self._restore(address, size)
 
     def allow(self, address: int, size: int, access: Access) -> None:
-        """Set what kernels may do with all mappings within a range. Raises RequestError."""
+        """Set the accesses that kernels are allowed for all mappings within a range. Raises RequestError."""
         found = self._range(address)
         low, high = address - found.allocation.address, address - found.allocation.address + size
         parts = [part for part in found.parts if low <= part.low and part.high <= high]
@@ -104,7 +106,7 @@ class Mappings:
         self._expose(found)
 
     def free(self, address: int) -> None:
-        """Forget the range that begins at an address, with all that is mapped to it; other addresses are ignored."""
+        """Forget the range that begins at an address, and its mappings; other addresses are ignored."""
         found = self._ranges.pop(address, None)
         if found is None:
             return
@@ -114,7 +116,7 @@ class Mappings:
             self._restore(address + part.low, part.high - part.low)
 
     def close(self) -> None:
-        """The process has ended: drop mappings of other processes' memory."""
+        """Drop mappings of other processes' memory, because the process has ended."""
         for found in self._ranges.values():
             if found.file is not None:
                 os.close(found.file)

@@ -1,4 +1,4 @@
-"""Runs what the queues of a process launch, and gives the program the errors that hardware would give it."""
+"""Runs the dispatches of a process's queues, and reports errors to the program as hardware would."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _SHARE: Final = 250_000
 """Wave-instructions between two checks whether threads of the program wait for a signal that a kernel has changed."""
 _IDLE: Final = 1.0
 _POLL: Final = 0.01
-"""Seconds: while packets wait for signals, which a program can change without telling anybody."""
+"""Seconds between two checks of signals while packets wait for them: a program can change signals without notification.
+"""
 
 
 class PacketProcessor:
-    """Processes the queues of one process. ``report`` gets a sentence about each error."""
+    """Processes the queues of one process. ``report`` is called with a sentence about each error."""
 
     def __init__(self, process: ProgramProcess, report: Callable[[str], None]) -> None:
         self.process = process
@@ -40,7 +41,7 @@ class PacketProcessor:
                     process.memory.signals_changed()
                 elif stop.stop.is_exception:
                     self.deliver(stop)
-                # Otherwise the debug trap, which does nothing without a debugger (AMDGPU ABI, trap handler).
+                # Otherwise it was the debug trap, which has no effect without a debugger (AMDGPU ABI, trap handler).
                 continue
             with process.exclusive():
                 waiting = any(queue.has_packet for queue in process.queues.values())
@@ -84,7 +85,7 @@ ERRORS = {
     Status.ILLEGAL_INSTRUCTION: "illegal-instruction", Status.EXCEPTION: "abort",
     Status.INVALID_PACKET_FORMAT: "invalid-packet",
 }
-"""The name of the error of a queue in the error state."""
+"""The names of the errors of queues in the error state, by status."""
 
 
 def status_of(stop: Stop) -> Status:

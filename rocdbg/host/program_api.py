@@ -19,7 +19,7 @@ from rocdbg.text import printable
 
 
 class ProgramError(Error):
-    """A program that cannot be started, or has not ended in time."""
+    """A program cannot be started, or has not ended in time."""
 
 
 class Program:
@@ -58,7 +58,9 @@ class Program:
         self._server: Server | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self.starting = False
-        """Whether it is being started at this moment: an exception out of a signal handler would lose it."""
+        """Whether the program is being started at this moment: an exception from a signal handler would then lose track
+        of it.
+        """
 
     # -- life cycle --------------------------------------------------------------------------------------------
 
@@ -84,14 +86,15 @@ class Program:
         return self
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it runs; may be called from a signal handler."""
+        """Send the program a signal, if it runs; may be called from a signal handler."""
         if self._process is not None:
             with suppress(OSError):
                 self._process.send_signal(number)
 
     def run(self, timeout: float | None = None) -> int:
-        """Start it if necessary, and wait for its end; returns `returncode`. Raises ProgramError if it has not
-        ended after ``timeout`` seconds; it is killed then."""
+        """Start the program if necessary, and wait for its end; returns `returncode`. If it has not ended after
+        ``timeout`` seconds, it is killed, and ProgramError is raised.
+        """
         if self._process is None:
             self.start()
         return self.wait(timeout)
@@ -139,7 +142,7 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its process id. Raises ProgramError before it was started."""
+        """Its process id. Raises ProgramError if it has not been started."""
         return self._started().pid
 
     def __enter__(self) -> Program:
@@ -165,4 +168,4 @@ class Program:
 
 
 def _print(text: str) -> None:
-    complain(f"rocdbg: {printable(text)}")  # names of kernels are the file's
+    complain(f"rocdbg: {printable(text)}")  # the names of kernels come from the file

@@ -1,4 +1,4 @@
-"""The GPUs for which a program's own device code was compiled, before it has run."""
+"""Finds the GPUs for which a program's own device code was compiled, without running it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rocdbg.errors import Error
 from rocdbg.host.agents import parse_agents
 
 DEFAULT_GPU: Final = "gfx90a"
-"""The GPU if neither the caller nor the program's own code determines it."""
+"""The GPU that is simulated if neither the caller nor the program's own code determines one."""
 
 
 def default_gpu(program: str) -> str:
-    """The first target of a program's code that can be simulated, otherwise `DEFAULT_GPU`."""
+    """The first target of a program's own code that can be simulated; `DEFAULT_GPU` if there is none."""
     path = shutil.which(program)
     for target_id in program_targets(path) if path is not None else ():
         target = target_id.target

@@ -35,7 +35,7 @@ from rocdbg.sim.images.texel_formats import code_of, formats_of
 from rocdbg.sim.images.texel_layout import ImageLayout
 
 ALIGNMENT: Final = 256
-"""Bytes to a multiple of which images begin."""
+"""The alignment of images in bytes."""
 _MOST_LEVELS: Final = 15
 _MOST_BYTES: Final = 1 << 36
 _READ, _WRITE, _BOTH = 1, 2, 4
@@ -68,13 +68,13 @@ _LARGEST: Final = {
 }  # fmt: skip
 _DEPTH_ORDER, _SRGBA_ORDER = 18, 14
 _NOT_IN_BUFFERS: Final = (5, 6)
-"""Channel types, packed ones, that hardware does not read from buffers."""
+"""The packed channel types that hardware cannot read from buffers."""
 _FOR_INTENSITY: Final = (0, 1, 2, 3, 14, 15)
 
 
 @cache
 def _formats() -> dict[tuple[int, int], FormatName]:
-    """Formats by channel type and order, if ROCm's runtime supports them."""
+    """The formats that ROCm's runtime supports, by channel type and order."""
     found = {(form.hsa_type, form.hsa_order): form for form in every_format() if _offered(form)}
     return {key: found[key] for key in sorted(found)}
 
@@ -93,8 +93,9 @@ def _offered(form: FormatName) -> bool:
 
 
 def format_for(target: Target, geometry: Geometry, kind: int, order: int) -> tuple[FormatName, int] | None:
-    """A format and what may be done with images of it (a mask of ``hsa_ext_image_capability_t``), None if it or the
-    geometry is not supported."""
+    """A format and the capabilities of images that have it (a mask of ``hsa_ext_image_capability_t``); None if the
+    format or the geometry is not supported.
+    """
     form = _formats().get((kind, order))
     if form is None or (geometry in _DEPTH and order != _DEPTH_ORDER):
         return None
@@ -108,8 +109,8 @@ def format_for(target: Target, geometry: Geometry, kind: int, order: int) -> tup
 
 
 class ImageRequest(Struct, frozen=True):
-    """An image as a program describes it. Pitches, in bytes, are 0 if not stated; ``linear``: the program relies on
-    them. ``level``: the only requested level of detail of several, otherwise -1.
+    """An image as a program describes it. Pitches, in bytes, are 0 if not stated; ``linear`` says that the program
+    relies on them. ``level`` is the only requested level of detail, or -1 for all levels.
     """
 
     geometry: Geometry
@@ -126,7 +127,7 @@ class ImageRequest(Struct, frozen=True):
 
     @classmethod
     def decode(cls, data: bytes) -> ImageRequest:
-        """From the payload of a request. Raises RequestError."""
+        """Decode the payload of a request. Raises RequestError."""
         if len(data) != IMAGE.size:
             raise RequestError(Status.INVALID_ARGUMENT, "an image's description was received incompletely")
         geometry, linear, width, height, depth, array, kind, order, row, piece, levels, level = IMAGE.unpack(data)
@@ -150,8 +151,8 @@ class ImageRequest(Struct, frozen=True):
 
 
 class ProgramImage(Struct, frozen=True):
-    """An image, made. ``size`` in bytes of all of it; row and slice pitch in bytes and the offset of the requested or
-    first level; ``texel``: bytes.
+    """An image that was created: the ``size`` of the whole image, row pitch, slice pitch, the offset of the requested
+    or first level, and the size of a ``texel``, all in bytes.
     """
 
     size: int
@@ -164,7 +165,7 @@ class ProgramImage(Struct, frozen=True):
 
 
 def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage:
-    """The image whose texels are at ``base``. Raises RequestError."""
+    """Create the image whose texels are at ``base``. Raises RequestError."""
     found = format_for(target, request.geometry, request.kind, request.order)
     if found is None:
         reason = f"{target.name} has no images of channel type {request.kind} and order {request.order}"
@@ -254,8 +255,9 @@ def make_sampler(
 
 
 def texel_bytes(target: Target, kind: int, order: int, data: bytes) -> bytes:
-    """A texel of a format, from four channels as a kernel would store them: floats, or integers where the format has
-    those (16 bytes). Raises RequestError."""
+    """Encode a texel of a format from four channels (16 bytes) as a kernel would store them: floats, or integers for
+    integer formats. Raises RequestError.
+    """
     found = format_for(target, Geometry.TWO_DEPTH if order == _DEPTH_ORDER else Geometry.TWO, kind, order)
     if found is None or len(data) != 16:
         raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"no channel type {kind} with order {order}")
@@ -304,7 +306,7 @@ def _to_linear(channel: float) -> float:
 
 
 def srgb_table(*, to_standard: bool) -> bytes:
-    """The conversion of each byte of a colour between linear and standard RGB."""
+    """A table that converts each value of a colour byte between linear and standard RGB."""
     convert = _to_standard if to_standard else _to_linear
     return bytes(round(convert(value / 255) * 255) for value in range(256))
 

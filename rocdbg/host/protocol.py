@@ -1,8 +1,8 @@
 """The protocol between rocdbg and the runtime library in a program.
 
-The program sends requests over a Unix socket, each answered before the next; over a second connection rocdbg sends
-events, which the program answers. Both consist of a fixed head followed by a payload. `header` gives the same constants
-to the C sources, so that they are written down once.
+The program sends requests over a Unix socket, each answered before the next; over a second connection, rocdbg sends
+events, which the program answers. All messages consist of a fixed head and a payload. `header` generates the constants
+for the C sources, so that each is defined only once.
 """
 
 from __future__ import annotations
@@ -12,82 +12,91 @@ import struct
 from typing import Final
 
 VERSION: Final = 2
-"""Version of the protocol: both sides come from one installation, but a program may outlive an update."""
+"""Version of the protocol. Both sides come from the same installation, but a program may still run after an update."""
 
 SOCKET_VARIABLE: Final = "ROCDBG_SOCKET"
-"""Names the abstract socket to the program."""
+"""The environment variable that tells the program the name of the abstract socket."""
 PARENT_VARIABLE: Final = "ROCDBG_PARENT"
-"""Process whose direct child ends with it."""
+"""The environment variable with the id of the process whose direct child must end when that process does."""
 
 MAX_PAYLOAD: Final = (1 << 32) - 1
 MAX_AGENTS: Final = 16
 PATH_LIMIT: Final = 16384
-"""Bytes of a code object's URI."""
+"""The most bytes of a code object's URI."""
 
 
 class Request(enum.IntEnum):
-    """Requests of a program: arguments, and the values of the reply."""
+    """Requests of a program. Each comment lists the arguments, then the values of the reply."""
 
     HELLO = 1
     """Version. Window's base and size, address of the control words, token for EVENTS; the payload has an
     agent record for each GPU, the window's file comes along."""
     EVENTS = 2
-    """Token; no reply: the connection is the one for events from now on."""
+    """Token. There is no reply: from now on, the connection is used for events."""
     ALLOCATE = 3
     """Size, pool kind, node. Address."""
     FREE = 4
-    """Address, of ALLOCATE or PIN."""
+    """Address that ALLOCATE, PIN or another request for memory returned."""
     PIN = 5
-    """Size of the pages, pool kind, offset of what was asked for. Address: accesses fault until EVENT_SHARE."""
+    """Size of the pages, pool kind, offset of the requested memory. Address, at which accesses fault until the event
+    SHARE.
+    """
     LOAD = 6
-    """Node; definitions, URI and bytes in the payload. Number, base, size, load delta, symbols; records of those."""
+    """Node; definitions, URI and bytes in the payload. Number, base, size, load delta, number of symbols; the payload
+    has the symbol records.
+    """
     UNLOAD = 7
     """Number."""
     CODE_WRITTEN = 8
     """Address, size."""
     QUEUE = 9
-    """Node, packets, type, doorbell signal. Address, address of the records of where packets come from or 0."""
+    """Node, packets, type, doorbell signal. Address; address of the records of where packets come from, or 0."""
     QUEUE_FREE = 10
     """Address."""
     QUEUE_STOP = 11
     """Address."""
     IMAGE_FORMAT = 12
-    """Node, geometry, channel type, order. What can be done with such images, 0 if nothing."""
+    """Node, geometry, channel type, order. Capabilities of such images, 0 if they are not supported."""
     IMAGE = 13
-    """Node, address of the texels or 0 where only the size matters; an image in the payload. Size, alignment, bytes of
-    a texel, of a row and of a slice, offset of the level asked for."""
+    """Node, address of the texels or 0 if only the size is needed; the payload has an image. Size, alignment, bytes of
+    a texel, of a row and of a slice, offset of the requested level.
+    """
     IMAGE_OBJECT = 14
-    """As IMAGE. Address of the object that kernels get, for FREE."""
+    """Arguments as for IMAGE. Address of the object that kernels get, to be freed with FREE."""
     SAMPLER = 15
-    """Node, whether coordinates are normalized, filter, filter between levels, addressing of two dimensions (the upper
-    half of the number) and of the third. Address of the object, for FREE."""
+    """Node, whether coordinates are normalized, filter, filter between levels, addressing modes of the first two
+    dimensions (the second one in the upper half of the number) and of the third. Address of the object, to be freed
+    with FREE.
+    """
     TEXEL = 16
     """Node, channel type, order, four channels in two numbers. The payload has the bytes of a texel."""
     SRGB = 17
     """Whether to standard RGB or from it. The payload has the result for each of the 256 values of a channel."""
     RESERVE = 18
-    """Size, alignment. Address of a range that nothing is mapped to, for FREE."""
+    """Size, alignment. Address of a range without mappings, to be freed with FREE."""
     MAP = 19
-    """Address within a reserved range, size, address of an allocation, offset in it: the allocation's memory is there
-    too, but no kernel may use it there yet."""
+    """Address within a reserved range, size, address of an allocation, offset in it. The allocation's memory is mapped
+    there too, but kernels are not allowed to access it there yet.
+    """
     UNMAP = 20
-    """Address and size of what was mapped."""
+    """Address and size of a mapping."""
     ACCESS = 21
-    """Address, size, what kernels may do there: 1 read, 2 write."""
+    """Address, size, the accesses that kernels are allowed: 1 read, 2 write."""
     ATTACH = 22
-    """Token of a process, address, size: its allocation is to be this process's too. Address, offset in the file, which
-    comes along; for FREE."""
+    """Token of another process, address, size: map that process's allocation. Address, to be freed with FREE; offset in
+    the file, which accompanies the reply.
+    """
 
 
 class Event(enum.IntEnum):
-    """What rocdbg tells or asks of a program."""
+    """Events that rocdbg sends to a program."""
 
     SHARE = 1
-    """Base of a pinned range: the program's pages are to be those of the window."""
+    """Base of a pinned range, whose pages the program must replace with those of the window."""
     FAULT = 2
     """Node, address, reason: a kernel's access failed."""
     QUEUE_ERROR = 3
-    """Address of the queue, status: it takes no more packets."""
+    """Address of a queue that accepts no more packets, status."""
 
 
 class Pool(enum.IntEnum):
@@ -101,7 +110,7 @@ class Pool(enum.IntEnum):
 
 
 class Status(enum.IntEnum):
-    """``hsa_status_t``, as far as rocdbg answers with it."""
+    """The values of ``hsa_status_t`` with which rocdbg answers."""
 
     SUCCESS = 0
     MEMORY_APERTURE_VIOLATION = 41
@@ -121,14 +130,14 @@ class Status(enum.IntEnum):
 
 
 class Access(enum.IntFlag):
-    """What kernels may do: ``hsa_access_permission_t``."""
+    """The accesses that kernels are allowed: ``hsa_access_permission_t``."""
 
     READ = 1
     WRITE = 2
 
 
 class SymbolFlags(enum.IntFlag):
-    """Of a symbol record."""
+    """The flags of a symbol record."""
 
     DYNAMIC_STACK = 1
     CONSTANT = 2
@@ -137,28 +146,32 @@ class SymbolFlags(enum.IntFlag):
 FAULT_NOT_PRESENT: Final = 1
 FAULT_READ_ONLY: Final = 2
 PACKET_INVALID: Final = 1
-"""Type of a slot of a queue that no packet was written to."""
+"""The packet type of a queue slot to which no packet has been written."""
 
 REQUEST = struct.Struct("<II6Q")
 """Operation, bytes of the payload, arguments."""
 REPLY = struct.Struct("<II6Q")
-"""Status, bytes of the payload, values. With a status other than 0 the payload is a sentence."""
+"""Status, bytes of the payload, values. If the status is not 0, the payload is an error message."""
 AGENT_RECORD = struct.Struct("<32s96s64s8IQQ16x")
 """Name, instruction set, product; wavefront size, compute units, waves and SIMDs of each, LDS bytes, chip, cache line,
 revision; bytes of memory; whether it has images."""
 IMAGE = struct.Struct("<IIQQQQIIQQIi")
 """Geometry, whether pitches are relied on; width, height, depth, layers; channel type, order; bytes of a row and of a
-slice or 0; levels of detail, the one that is wanted alone or -1."""
+slice, or 0; number of levels of detail; the only requested level, or -1.
+"""
 LOAD_HEAD = struct.Struct("<IIQ")
 """Definitions, bytes of the URI, bytes of the code object. Each definition follows as DEFINITION and its name."""
 DEFINITION = struct.Struct("<QQ")
 """Address, bytes of the name."""
 SYMBOL_RECORD = struct.Struct("<IIQQ6I")
 """Kind (1: kernel), bytes of the name; address, size; kernarg size and alignment, group and private size, flags,
-linkage (1: program). The name follows, and a 0."""
+linkage (1: program). The name and a 0 byte follow.
+"""
 TRACE_FRAMES: Final = 29
 TRACE = struct.Struct(f"<{3 + TRACE_FRAMES}Q")
-"""Where a packet comes from: its index and 1 more, thread, frames, their return addresses from the innermost on."""
+"""Where a packet comes from: its index plus 1, the thread, the number of frames, and their return addresses from the
+innermost on.
+"""
 CONTROL_SIZE: Final = 128
 """Bytes of the control words, ``control_t`` in runtime.h."""
 

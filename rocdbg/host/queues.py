@@ -1,8 +1,8 @@
-"""The queues of a process: what is in them, and what becomes of each packet.
+"""The queues of a process, and the processing of their packets.
 
-A queue is an ``amd_queue_t`` and a ring of packets, in memory that the program writes to. What rocdbg relies on (place
-and size of the ring, the type) it keeps itself. The program may remove a queue while another thread looks at it: a
-queue that is gone is empty.
+A queue is an ``amd_queue_t`` and a ring of packets, in memory to which the program writes. rocdbg therefore keeps its
+own copy of the values on which it relies: place and size of the ring, and the type. The program may remove a queue
+while another thread accesses it; a removed queue counts as empty.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from rocdbg.sim.device.queue_structures import QUEUE_SIZE, READ_INDEX, WRITE_IND
 
 _INVALID: Final = int(PacketType.INVALID)
 _AT_ONCE: Final = 64
-"""Packets that one turn takes at most, so that other queues have theirs."""
+"""The most packets that are processed in one turn, so that other queues have their turns."""
 
 
 class Head(Struct, frozen=True):
-    """The packet that is next in a queue. ``index`` counts the packets of the queue from 0, ``start`` is when it was
-    taken, in nanoseconds of CLOCK_BOOTTIME."""
+    """The next packet of a queue. ``index`` counts the packets of the queue from 0; ``start`` is the time at which it
+    was taken, in nanoseconds of CLOCK_BOOTTIME.
+    """
 
     index: int
     address: int
@@ -58,10 +59,10 @@ class Origin(Struct, frozen=True):
 
 
 class ProgramQueue:
-    """A queue of a program on one of its devices; `rocdbg.sim.device.queue_runner` runs what it launches.
+    """A queue of a program on one of its devices; `rocdbg.sim.device.queue_runner` runs its dispatches.
 
-    ``number`` counts those of the process from 1. ``failed`` is called with packets that cannot be processed, in a
-    sentence, with the status for the program. ``traced``: the program notes where packets come from.
+    ``number`` counts the queues of the process from 1. ``failed`` is called for packets that cannot be processed, with
+    the status for the program and a sentence. ``traced`` says that the program records where packets come from.
     """
 
     def __init__(
@@ -72,11 +73,11 @@ class ProgramQueue:
         self.first_wave: Callable[[], int] = lambda: 1
         """The number of the next dispatch's first wave."""
         self.stopped = False
-        """Whether it takes no more packets: an error has occurred, or the program says so."""
+        """Whether the queue accepts no more packets, because of an error or at the program's request."""
         self.error = ""
-        """The error that it is in the error state for."""
+        """The error because of which the queue is in the error state."""
         self.current: Head | None = None
-        """The packet of the dispatch that is under way."""
+        """The packet of the dispatch that is in progress."""
         self._memory, self._failed = memory, failed
         self._structure = memory.allocate(QUEUE_SIZE, f"queue {number}", AllocationKind.QUEUE)
         try:
@@ -98,13 +99,14 @@ class ProgramQueue:
             number=number, largest_unit=COMPUTE_UNITS - 1, largest_wave=WAVES_PER_UNIT - 1,
         )  # fmt: skip
         self._structure.data[:] = memoryview(structure.to_bytes())
-        # What is read for each packet, without a look into the page table: it is there as long as the queue is.
+        # This memory is read for each packet, without a look-up in the page table, because it exists as long as the
+        # queue.
         self._words, self._packets = self._structure.data.data, self._ring.data.data
         self._steady, self._gone = memory.global_memory.steady, False
 
     @property
     def address(self) -> int:
-        """Of the ``amd_queue_t``."""
+        """Address of the ``amd_queue_t``."""
         return self._structure.address
 
     @property
@@ -128,7 +130,7 @@ class ProgramQueue:
         return self._traces.address if self._traces is not None else 0
 
     def origin(self, packet: int) -> Origin | None:
-        """Where the packet with an index comes from, as far as that was noted and has not been overwritten."""
+        """Where the packet with an index comes from; None if that was not recorded, or has been overwritten."""
         if self._traces is None:
             return None
         place = packet % self.size * TRACE.size
@@ -142,12 +144,12 @@ class ProgramQueue:
 
     @property
     def read_index(self) -> int:
-        """Packets that were taken."""
+        """Number of packets that were taken."""
         return self._word(READ_INDEX)
 
     @property
     def write_index(self) -> int:
-        """Packets that the program has reserved slots for."""
+        """Number of packets for which the program has reserved slots."""
         return self._word(WRITE_INDEX)
 
     def _word(self, offset: int) -> int:
@@ -156,7 +158,7 @@ class ProgramQueue:
 
     @property
     def has_packet(self) -> bool:
-        """Whether there is a packet that could be processed, now or when signals have changed."""
+        """Whether there is a packet that could be processed now, or after signals have changed."""
         return not self.stopped and self._head() is not None
 
     def _head(self) -> Head | None:
@@ -166,7 +168,7 @@ class ProgramQueue:
                 return None
             index = self.read_index
             offset = index % self.size * PACKET_SIZE
-            # The header is written last: the rest counts only when it is seen.
+            # The program writes the header last: the rest of the packet is valid only once the header is.
             if self._packets[offset] == _INVALID or index >= self.write_index:
                 return None
             data = bytes(self._packets[offset : offset + PACKET_SIZE])
@@ -177,7 +179,7 @@ class ProgramQueue:
     # -- processing ------------------------------------------------------------------------------------------
 
     def take(self) -> Dispatch | None:
-        """Process packets up to the first kernel's, and start that one; None if none is ready."""
+        """Process packets up to the first kernel dispatch, and start that kernel; None if no kernel is ready."""
         for _ in range(_AT_ONCE):
             head = None if self.stopped else self._head()
             if head is None:
@@ -204,7 +206,7 @@ class ProgramQueue:
         return dispatch
 
     def complete(self, dispatch: Dispatch) -> None:
-        """The dispatch that was taken last has run to its end."""
+        """Complete the packet of the dispatch that was taken last, which has run to its end."""
         head, self.current = self.current, None
         if head is None or not isinstance(head.packet, KernelPacket):
             return
@@ -223,12 +225,12 @@ class ProgramQueue:
         return not packet.signals or (any(zeros) if packet.any else all(zeros))
 
     def _finish(self, head: Head, signal: int) -> None:
-        """The packet is done: first its slot, then who waits."""
+        """Complete a packet: free its slot, then wake the threads that wait for it."""
         header = self._ring.host_address + head.address - self._ring.address
         self._memory.finish(header, self._structure.host_address + READ_INDEX, head.index + 1, signal, head.start)
 
     def free(self) -> None:
-        """Give the memory back."""
+        """Free the queue's memory."""
         with self._steady:
             self._gone = True
             for allocation in self.allocations:

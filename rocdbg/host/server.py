@@ -1,4 +1,4 @@
-"""Where programs find their GPUs: a socket, and for each process that connects, simulated devices of its own."""
+"""The server through which programs find their GPUs: a socket, and simulated devices for each process that connects."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ from rocdbg.host.protocol import REQUEST, Request, Status
 
 _CREDENTIALS = struct.Struct("3i")
 _COLLECTED: Final = 16
-"""Processes between two looks for garbage: each leaves a terabyte of addresses to it, of which there are 128."""
+"""Number of processes after which garbage is collected: each leaves a terabyte of addresses to the collector, and there
+are only 128.
+"""
 _ended = count(1)
 _PATIENCE: Final = 10.0
-"""Seconds for a new connection to say what it wants."""
+"""Seconds within which a new connection must send its first request."""
 
 
 class Server:
-    """Listens until it is closed. ``report`` gets sentences about kernels and requests that fail.
+    """Listens until it is closed. ``report`` is called with sentences about kernels and requests that fail.
 
-    The socket is abstract, so that nothing of it is left whatever ends first; only processes of the same user are
-    served. ``prepared`` is for the first process that connects: its creator runs its queues (a debugger).
-    Raises Error if the host has no such sockets.
+    The socket is abstract, so that no file remains, whichever side ends first; only processes of the same user are
+    served. ``prepared`` is used for the first process that connects; its creator, a debugger, runs its queues. Raises
+    Error if the host does not have such sockets.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Server:
         self._report = report
         self.name = f"rocdbg-{os.getpid()}-{secrets.token_hex(8)}"
         self.processes: list[ProgramProcess] = []
-        """Those that are connected, in order."""
+        """The connected processes, in order."""
         self._connections: set[socket.socket] = set()
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
@@ -67,13 +69,15 @@ class Server:
         self._start(self._accept, "rocdbg-accept")
 
     def environment(self, base: dict[str, str]) -> dict[str, str]:
-        """The environment for a program: ``base``, and what makes it load the runtime library and find this server."""
+        """The environment for a program: ``base``, and the variables that make it load the runtime library and find
+        this server.
+        """
         runtime = str(self._library.runtime)
         result = dict(base)
         result["LD_PRELOAD"] = f"{runtime}:{base['LD_PRELOAD']}" if base.get("LD_PRELOAD") else runtime
         folder = str(self._library.folder)
         result["LD_LIBRARY_PATH"] = f"{folder}:{base['LD_LIBRARY_PATH']}" if base.get("LD_LIBRARY_PATH") else folder
-        # AddressSanitizer as a shared library wants to be the first one; where it is does not matter to it here.
+        # AddressSanitizer as a shared library requires that it is loaded first, which is not necessary here.
         options = [*filter(None, [base.get("ASAN_OPTIONS")]), "verify_asan_link_order=0"]
         result["ASAN_OPTIONS"] = ":".join(options)
         result[protocol.SOCKET_VARIABLE] = self.name
@@ -81,7 +85,8 @@ class Server:
         return result
 
     def close(self) -> None:
-        """End all connections, and wait until they are no longer served: programs that use a GPU end with them."""
+        """End all connections, with which programs that use a GPU end, and wait until no connection is served any more.
+        """
         self._close_connections()
         self._forget()
         end = time.monotonic() + work.PATIENCE
@@ -125,13 +130,13 @@ class Server:
             self._start(partial(self._serve, connection), "rocdbg-program")
 
     def _serve(self, connection: socket.socket) -> None:
-        """One connection, whichever of the two kinds it is."""
+        """Serve one connection, for requests or for events."""
         with self._lock:
             late = self._closed
             self._connections.add(connection)
         keep = False
         try:
-            if late:  # it came while the server was closed
+            if late:  # the connection arrived while the server was being closed
                 return
             pid, user, _ = _CREDENTIALS.unpack(
                 connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
@@ -164,8 +169,9 @@ class Server:
             return next((process for process in self.processes if process.token == token), None)
 
     def _program(self, connection: socket.socket, version: int, pid: int) -> None:
-        """All that a process asks for, until it disconnects. ``pid`` is what the kernel says, not the program: a
-        debugger stops that process, and reads what it has mapped."""
+        """Serve all requests of a process until it disconnects. ``pid`` comes from the kernel, not from the program,
+        because a debugger stops that process and reads its mappings.
+        """
         if version != protocol.VERSION:
             send(connection, Status.ERROR, (), b"the runtime library is of another version of rocdbg")
             return
@@ -191,7 +197,7 @@ class Server:
         def work() -> None:
             try:
                 working.run()
-            finally:  # the program must not wait for a GPU that is not there any more
+            finally:  # the program must not wait for a GPU that no longer exists
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 

@@ -1,7 +1,7 @@
-"""The memory of one process's GPUs, which the process sees too: reading and changing words of it safely.
+"""The memory that a process shares with its GPUs, with safe access to words in it.
 
-A program may write anywhere in it at any time, and free what it named before: every address is looked up when it is
-used, and what is read is only ever taken as numbers.
+A program may write anywhere in it at any time, and free memory to which it referred before: every address is looked up
+when it is used, and the contents are only interpreted as numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = 8
 
 
 class BadAddressError(Error):
-    """An address of a program that is not what it should be. ``address``."""
+    """A program has passed an invalid ``address``."""
 
     def __init__(self, what: str, address: int) -> None:
         self.address = address
@@ -28,7 +28,7 @@ class BadAddressError(Error):
 
 
 class SharedMemory:
-    """Window, page table and control words. ``limit``: bytes that may be live at once."""
+    """The window, page table and control words. ``limit`` is the number of bytes that may be live at once."""
 
     def __init__(self, gpu_side: GpuSide, limit: int) -> None:
         self.window = SharedWindow()
@@ -42,7 +42,7 @@ class SharedMemory:
         self._control = words.host_address
 
     def host(self, address: int, size: int, what: str) -> int:
-        """rocdbg's own address for bytes that are there and aligned to words. Raises BadAddressError."""
+        """rocdbg's own address of bytes, which must exist and be aligned to words. Raises BadAddressError."""
         allocation = self.global_memory.find(address)
         if allocation is None or address + size > allocation.end or address % _WORD:
             raise BadAddressError(what, address)
@@ -65,9 +65,11 @@ class SharedMemory:
         return int.from_bytes(self.read(signal + SIGNAL_VALUE, _WORD, "a signal"), "little", signed=True)
 
     def finish(self, packet: int, read_index: int, following: int, signal: int, start: int) -> None:
-        """A packet is done that was begun at ``start``: its slot is free, the read index is ``following``, and its
-        signal, if it is not 0, gets its times and is decremented, for which who waits is woken. ``packet`` and
-        ``read_index`` are rocdbg's own addresses. Raises BadAddressError, when only the signal is not done."""
+        """Complete a packet that was begun at ``start``: free its slot, set the read index to ``following``, and, if
+        ``signal`` is not 0, store the times in the signal, decrement it and wake the threads that wait for it.
+        ``packet`` and ``read_index`` are rocdbg's own addresses. Raises BadAddressError for an invalid signal, after
+        everything else has been done.
+        """
         try:
             at = self.host(signal, _SIGNAL_SIZE, "a completion signal") if signal else None
         except BadAddressError:
@@ -76,19 +78,20 @@ class SharedMemory:
         self._gpu_side.finish(self._control, packet, read_index, following, at, start)
 
     def signals_changed(self) -> None:
-        """A kernel may have changed signals: who waits for one is to look."""
+        """Wake the threads that wait for signals, because a kernel may have changed one."""
         self._gpu_side.signals_changed(self._control)
 
     def wait_for_work(self, seen: int, seconds: float) -> int:
-        """The count of work, when it is no longer ``seen`` or after a time."""
+        """Wait until the count of work is no longer ``seen``, for at most some seconds; returns the count."""
         return int(self._gpu_side.wait_for_work(self._control, seen, int(seconds * 1e9)))
 
     def more_work(self) -> None:
-        """Wake who waits for work."""
+        """Wake the thread that waits for work."""
         self._gpu_side.more_work(self._control)
 
     def allocate(self, size: int, name: str, kind: AllocationKind = AllocationKind.BUFFER) -> Allocation:
-        """Memory of the program, at addresses that it finds it at too. Large blocks begin at a multiple of 2 MiB: the
-        device libraries' heap finds its slabs by rounding down. Raises AllocationError."""
+        """Allocate memory that the program sees at the same addresses. Large blocks begin at a multiple of 2 MiB,
+        because the device libraries' heap finds its slabs by rounding down. Raises AllocationError.
+        """
         large = 2 << 20
         return self.global_memory.allocate(size, large if size >= large else 256, name, kind=kind)

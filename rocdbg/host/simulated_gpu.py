@@ -21,7 +21,7 @@ _STB_LOCAL = 0
 
 
 class ProgramCode(Struct, eq=False):
-    """A code object that a program has loaded. ``number`` counts those of its process from 1."""
+    """A code object that a program has loaded. ``number`` counts the code objects of its process from 1."""
 
     number: int
     uri: str
@@ -44,8 +44,9 @@ class Device:
         self.machine = Machine(agent.target, options, memory.global_memory)
 
     def load(self, data: bytes, number: int, uri: str, defined: dict[str, int]) -> ProgramCode:
-        """Load a code object; ``defined`` are addresses of symbols that it does not define. Raises the errors of code
-        objects, machines and memory."""
+        """Load a code object; ``defined`` has the addresses of symbols that it does not define itself. Raises the
+        errors of code objects, machines and memory.
+        """
         code_object = CodeObject(data, name=uri or f"code object {number}", uri=_uri_of(uri))
         loaded = self.machine.load(code_object, resolve=defined.get if defined else None)
         return ProgramCode(number, uri, self, loaded)
@@ -56,7 +57,7 @@ class Device:
 
 
 def _uri_of(text: str) -> FileUri | MemoryUri | None:
-    """The URI of a code object as the runtime library writes it, None if it is none."""
+    """Parse the URI of a code object as the runtime library writes it; None if the text is not a URI."""
     try:
         return parse_uri(text)
     except Error:
@@ -64,7 +65,7 @@ def _uri_of(text: str) -> FileUri | MemoryUri | None:
 
 
 def symbol_records(code: ProgramCode) -> tuple[int, bytes]:
-    """What a program may ask about the symbols of a code object: their number, and the records."""
+    """The number of a code object's symbols, and their records, which a program may query."""
     parts: list[bytes] = []
     seen: set[str] = set()
     loaded = code.loaded
@@ -107,7 +108,7 @@ def _kernel_record(code: ProgramCode, kernel: Kernel, symbol_name: str) -> bytes
 
 
 def _writable(code: ProgramCode, section_index: int) -> bool:
-    """Whether a symbol lies in a section that can be written to; what is not known can."""
+    """Whether a symbol lies in a section that can be written to; true if that is not known."""
     sections = code.loaded.code_object.container.section_list
     if not 0 <= section_index < len(sections):
         return True

@@ -53,7 +53,7 @@ def assemble(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "AssemblyError":  # imported late: few sessions assemble
+    if name == "AssemblyError":  # imported late: few sessions assemble instructions
         from rocdbg.isa.assembler.errors import AssemblyError
 
         return AssemblyError

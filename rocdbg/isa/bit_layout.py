@@ -17,20 +17,22 @@ GFX12 = ("gfx12", "gfx125")
 
 
 class Selector(Struct, frozen=True):
-    """Bits that determine which operands an opcode has. Case 0 is any other value, case i is ``codes[i - 1]``."""
+    """Bits that determine which operands an opcode has. Case i means that they have the value ``codes[i - 1]``, case 0
+    any other value.
+    """
 
     name: str
     bits: Bits
     codes: tuple[int, ...] = (1,)
     other: int = 0
-    """A value of case 0, for probing."""
+    """A value that belongs to case 0, used by the generator."""
 
 
 class Layout(Struct, frozen=True):
     """One encoding.
 
-    ``value``/``mask`` identify the first dword; ``src0`` (if not empty) are the codes, in the low 9 bits of the dword
-    that holds src0 (dword ``src0_dword``), that select this DPP or SDWA form of ``encoding``.
+    ``value`` and ``mask`` identify the first dword. If ``src0`` is not empty, this is a DPP or SDWA form of
+    ``encoding``, which one of the codes in ``src0`` selects; the code is in the low 9 bits of dword ``src0_dword``.
     """
 
     name: str
@@ -48,7 +50,7 @@ class Layout(Struct, frozen=True):
     operand_cases: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Operands that exist only in one case of the selectors."""
     opcodes: Sequence[int] | None = None
-    """Opcodes of this layout, if two layouts have the same prefix."""
+    """The opcodes of this layout, if another layout has the same prefix."""
 
 
 def extract(word: int, bits: Bits) -> int:
@@ -61,7 +63,7 @@ def extract(word: int, bits: Bits) -> int:
 
 
 def extractor(bits: Bits) -> Callable[[int], int]:
-    """A function that does the same as :func:`extract` for one field, but faster."""
+    """Return a function that extracts one field as :func:`extract` does, but faster."""
     if len(bits) == 1:
         ((low, size),) = bits
         mask = (1 << size) - 1

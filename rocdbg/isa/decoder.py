@@ -19,12 +19,13 @@ from rocdbg.isa.encoding_table import Table
 from rocdbg.isa.instruction import Flow, Instruction, Operand, OperandKind
 
 _LONGEST = 20
-"""In bytes: 96 bits and a literal of up to 64 bits."""
+"""Bytes of the longest instruction: 96 bits and a literal of up to 64 bits."""
 
 
 class DecodeError(Error):
-    """The bytes end within an instruction. ``address`` is the instruction's, ``available`` the number of bytes there
-    are, ``needed`` its size."""
+    """The bytes end within an instruction. ``address`` is the address of the instruction, ``needed`` its size, and
+    ``available`` the number of bytes there are.
+    """
 
     def __init__(self, address: int, available: int, needed: int) -> None:
         super().__init__(
@@ -104,7 +105,7 @@ class Decoder:
         self.target = target
         self.wave_size = wave_size
         self.family = table.family
-        # src0 distinguishes the DPP and SDWA forms from the plain one, so they are tried first.
+        # Only src0 distinguishes DPP and SDWA forms from the plain form, so they are tried first.
         self._forms = [
             _LayoutRows(form, table, wave_size)
             for form in sorted(layouts(self.family), key=lambda form: not form.src0)
@@ -180,15 +181,15 @@ class Decoder:
         return illegal(chunk[:4], 0)
 
     def _move_of_half(self, chunk: bytes, address: int) -> Instruction | None:
-        """v_mov_b16 and v_swap_b16, encoded as on GFX11. AMD's compiler emits them for GFX12; LLVM accepts them there
-        only with the feature real-true16.
+        """Decode v_mov_b16 and v_swap_b16, which are encoded as on GFX11. AMD's compiler emits them for GFX12; LLVM
+        accepts them there only with the feature real-true16.
         """
         found = _decoder("gfx1150", self.wave_size)._decode(chunk, address)
         return found if found.mnemonic in ("v_mov_b16_e32", "v_mov_b16_e64", "v_swap_b16") else None
 
     def _into_high_half(self, chunk: bytes, address: int) -> Instruction | None:
-        """Short forms of VOP1 and VOP2 whose result goes to the high half of a register: the highest bit of vdst. LLVM
-        accepts them only with real-true16; otherwise it considers the encoding illegal.
+        """Decode short forms of VOP1 and VOP2 whose result goes to the high half of a register, as the highest bit of
+        vdst says. LLVM accepts them only with real-true16; otherwise it considers the encoding illegal.
         """
         word = int.from_bytes(chunk[:4], "little")
         if word >> 24 & 0x81 != 1 or word >> 25 == 0x3E:  # VOPC, which has no vdst

@@ -39,7 +39,7 @@ def _scalar_memory(family: str) -> Layout:
             modifiers={"cpol": ((16, 1),)}, immediates={"offset": ((32, 20),)}, operand_cases={"soffset": (0,)},
             selectors=(Selector("imm", ((17, 1),)),),
         )
-    # The code of a literal in place of the offset: on GFX7 a dword follows the instruction.
+    # GFX7 only: if the offset field has the code of a literal, a dword follows the instruction.
     return _prefixed(
         "SMRD", "11000", 1, ((22, 5),), {"sdata": ((15, 7),), "sbase": ((9, 6),), "soffset": ((0, 8),)},
         immediates={"offset": ((0, 8),)}, operand_cases={"soffset": (0,)}, selectors=(Selector("imm", ((8, 1),)),),
@@ -106,7 +106,8 @@ def _vop3(family: str) -> list[Layout]:
 
 def _memory(family: str) -> list[Layout]:
     new = family == "gfx8"
-    # LLVM also reads the bits that select AGPRs from gfx90a on in GFX8's instructions, and offsets in its flat ones.
+    # In GFX8's instructions, LLVM also interprets the bits that select AGPRs from gfx90a on, and offsets in flat
+    # instructions.
     acc: Bits = ((25, 1),) if new else ()
     registers: dict[str, Bits] = {
         "addr": ((32, 8),), "data0": ((40, 8), *acc), "data1": ((48, 8), *acc), "vdst": ((56, 8), *acc),

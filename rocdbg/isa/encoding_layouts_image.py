@@ -6,7 +6,9 @@ from rocdbg.isa.bit_layout import GFX12, Layout, Selector, at, insert, prefix, p
 
 
 def _tensor() -> Layout:
-    """GFX1250 has no images, but moves tensors: their descriptors are in two or four groups of scalar registers."""
+    """GFX1250's tensor move instructions, whose descriptors are in two or four groups of scalar registers; there are no
+    image instructions.
+    """
     return Layout(
         "TENSOR", "VIMAGE", 0xFC400007 | 0xFF << 56, 0xD0400001 | 0x7C << 56, 3, at((14, 8)),
         {f"vaddr{i}": at((64 + 8 * i, 8)) for i in range(4)},

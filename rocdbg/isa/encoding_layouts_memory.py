@@ -47,7 +47,7 @@ def scalar_memory(family: str) -> Layout:
 
 def local_memory(family: str) -> Layout:
     """DS."""
-    acc = at((25, 1)) if family.startswith("gfx9") else ()  # AGPRs, although only gfx90a and later allow them
+    acc = at((25, 1)) if family.startswith("gfx9") else ()  # selects AGPRs, although only gfx90a and later permit them
     opcode = (17, 8) if family.startswith("gfx9") else (18, 8)
     gds = {} if family in GFX12 else {"gds": at((16, 1) if family.startswith("gfx9") else (17, 1))}
     return prefixed(

@@ -114,7 +114,7 @@ def long_vector(family: str) -> list[Layout]:
     prefixp = "110100111" if gfx9 else "11001100"
     opcode3 = (16, 10)
     opcodep = (16, 8) if family == "gfx125" else (16, 7)
-    opcodes3 = range(0x380) if gfx9 else None  # the rest is in VOP3P
+    opcodes3 = range(0x380) if gfx9 else None  # other opcodes are in VOP3P
     half = [at((11 + i, 1)) if true16 else () for i in range(4)]
     vdst = at((0, 8)) + half[3]
     src = [at((32 + 9 * i, 9)) + half[i] for i in range(3)]
@@ -193,7 +193,7 @@ def long_vector(family: str) -> list[Layout]:
         if family == "gfx125":
             layouts.append(_scaled_wave_matrix(packed, mods_p))
         layouts.append(prefixed("VOP3P", prefixp, 2, opcodep, operands=packed, modifiers=mods_p))
-        # LLVM also decodes these three in their gfx9 encoding.
+        # LLVM also decodes these three instructions in their gfx9 encoding.
         layouts.append(
             prefixed(
                 "VOP3P_GFX9", "110100111", 2, (16, 7), encoding="VOP3P", operands=packed, modifiers=mods_p,
@@ -286,7 +286,7 @@ def long_vector(family: str) -> list[Layout]:
 
 
 def _scaled_matrix(mai: dict[str, Bits]) -> Layout:
-    """v_mfma_scale_*: eight bytes with the scales, followed by a matrix instruction; bit 75 marks that for LLVM."""
+    """v_mfma_scale_*: eight bytes with the scales, then a matrix instruction, in which bit 75 is set for LLVM."""
     moved = {name: tuple((low + 64, size) for low, size in bits) for name, bits in mai.items()}
     return Layout(
         "VOP3PX", "VOP3P", 0xFFFF0000 | 0xFF800000 << 64, 0xD3AC0000 | 0xD3800800 << 64, 4, at((80, 7)),
@@ -317,7 +317,7 @@ def _dual_3() -> Layout:
 
 
 def _scaled_wave_matrix(packed: dict[str, Bits], modifiers: dict[str, Bits]) -> Layout:
-    """v_wmma_scale_*: v_wmma_ld_scale_paired_* (whose operands are the scales), then the matrix instruction."""
+    """v_wmma_scale_*: v_wmma_ld_scale_paired_*, whose operands are the scales, then the matrix instruction."""
 
     def moved(fields: dict[str, Bits]) -> dict[str, Bits]:
         return {name: tuple((low + 64, size) for low, size in bits) for name, bits in fields.items()}

@@ -41,7 +41,8 @@ class CompiledRow:
         self._table, self._layout = table, layout
         self._fixed = _selected(layout, number)
         self._split = 0
-        # If LLVM has no halves of registers (GFX12 by default), it does not print all of the bits that select them.
+        # Where LLVM does not have halves of registers (GFX12 by default), it does not print all of the bits that select
+        # halves.
         printed = any(item[:2] == [ItemTag.MODIFIER, "op_sel"] for item in self._packed)
         self._silent_halves = (
             table.family in GFX12 and layout.encoding == "VOP3" and "16" in self.name and not printed
@@ -89,7 +90,7 @@ class CompiledRow:
 
 
 def _selected(layout: Layout, number: int) -> dict[str, int]:
-    """Modifiers that a row has because of its case."""
+    """The modifiers that follow from a row's case."""
     fixed = {}
     for selector in reversed(layout.selectors):
         number, index = divmod(number, len(selector.codes) + 1)

@@ -232,7 +232,9 @@ class Table:
 
     @cached_property
     def literal_types(self) -> dict[tuple[str, str], str]:
-        """Type of the constants of (instruction, operand) in the 32-bit encodings, for forms that allow no literal."""
+        """The type of the constants of (instruction, operand) in the 32-bit encodings, for forms that do not allow a
+        literal.
+        """
         types: dict[tuple[str, str], str] = {}
         for layout in ("VOP1", "VOP2", "VOPC"):
             for mnemonic, signature in self.rows(layout, 32).values():

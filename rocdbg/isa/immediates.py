@@ -44,7 +44,7 @@ def optional_unsigned(value: int, width: int) -> str:
 
 
 def _counters(value: int, counters: tuple[tuple[str, int, int], ...]) -> str:
-    """The counters that are waited for, or all of them if none is."""
+    """The text of the counters for which the instruction waits, or of all counters if it does not wait for any."""
     parts = [(name, value & mask, mask) for name, value, mask in ((n, value >> s, m) for n, s, m in counters)]
     waiting = [f"{name}({count})" for name, count, mask in parts if count != mask]
     return " ".join(waiting or [f"{name}({count})" for name, count, _ in parts])
@@ -120,7 +120,7 @@ def dpp8(value: int, width: int) -> str:
 
 
 def sendmsg_gfx9(value: int, width: int) -> str:
-    """A message that the assembler does not name, as numbers: identifier, operation, stream."""
+    """A message; one that the assembler cannot name is printed as numbers: identifier, operation, stream."""
     if value & ~0x37F:
         return str(value)
     return f"sendmsg({value & 15}, {value >> 4 & 7}, {value >> 8 & 3})"
@@ -177,7 +177,7 @@ STYLES: dict[str, Style] = {
 
 
 EXCEPTION_MASKS = {"sendmsg_gfx9": 0x37F, "sendmsg_gfx11": 0xFF}
-"""Styles with names for some values: the bits that select the name."""
+"""By style with names for some values: the bits that select the name."""
 
 
 def hwreg(value: int, names: dict[int, str]) -> str:
@@ -249,9 +249,10 @@ LITERAL_STYLES: dict[str, Callable[[int], str]] = {
     "invalid": _invalid,
 }
 """By operand type. ``k`` is the constant of fmaak and its like, ``k64`` one of 64 bits, ``word`` that of
-s_setreg_imm32_b32, ``plain`` never marks inline constants; a final ``l`` or ``i`` is not part of the type: such an
-operand uses only the low half, or only integers. Before GFX8, 1/(2*pi) does not exist: ``b32i``, ``f16i``; ``f64i`` is
-marked as assemblers for these targets require."""
+s_setreg_imm32_b32, ``plain`` never marks inline constants; a final ``l`` or ``i`` is not part of the type, but means
+that the operand uses only the low half, or only integers. Before GFX8, 1/(2*pi) does not exist: ``b32i``, ``f16i``;
+``f64i`` is marked as assemblers for these targets require.
+"""
 
 _WIDE_FLOATS = {
     0x3FE0000000000000: "0.5", 0xBFE0000000000000: "-0.5", 0x3FF0000000000000: "1.0", 0xBFF0000000000000: "-1.0",

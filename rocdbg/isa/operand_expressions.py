@@ -30,12 +30,13 @@ _MOST_DIGITS = 400
 
 
 class RelocatableError(ValueError):
-    """An expression computes something from addresses that no relocation can express; the message says what."""
+    """An expression computes something from addresses that a relocation cannot express; the message says what."""
 
 
 class Value(Struct, frozen=True):
-    """The value of an expression. ``addresses``: how many times it contains the program's address: 0 for an absolute
-    value, 1 for a relocatable one. ``part``: one of PARTS, if the symbol has that suffix."""
+    """The value of an expression. ``addresses`` is how many times it contains the program's load address: 0 for an
+    absolute value, 1 for a relocatable one. ``part``: one of PARTS, if the symbol has that suffix.
+    """
 
     value: int
     addresses: int = 0

@@ -12,7 +12,7 @@ _REGISTER = re.compile(r"^(v|a|s|ttmp)(?:(\d+)|\[(\d+):(\d+)\])(?:\.([lh]))?(?:/
 _LOW_REGISTERS = "32_Lo128' register class*/"
 _KINDS = {"v": OperandKind.VGPR, "a": OperandKind.AGPR, "s": OperandKind.SGPR, "ttmp": OperandKind.TTMP}
 _FLAT_SCRATCH_GFX7 = {"flat_scratch": (104, 2), "flat_scratch_lo": (104, 1), "flat_scratch_hi": (105, 1)}
-"""Code and registers on GFX7; GFX8 no longer has s102 and s103, and has these instead."""
+"""Operand code and number of registers on GFX7; GFX8 has these instead of s102 and s103."""
 _NULL_FIRST = ("gfx11", *GFX12)
 """Families in which NULL has code 124 and M0 125; elsewhere it is the other way round."""
 
@@ -23,8 +23,8 @@ def register_operand(name: str, text: str, family: str) -> Operand | None:
         prefix, single, low, high, half = match.groups()
         first = int(single or low)
         if _LOW_REGISTERS in text:
-            # A 16-bit operand where LLVM has only 32-bit registers (GFX12 by default). For hardware, and for compilers
-            # that support it, the field's highest bit selects the half.
+            # LLVM has only 32-bit registers for this 16-bit operand (GFX12 by default). For hardware, and for compilers
+            # that support halves, the field's highest bit selects the half.
             return Operand(name, _KINDS[prefix], first - 128, half=1, bits=16, text=text)
         dwords = 1 if single else int(high) - first + 1
         return Operand(

@@ -27,7 +27,7 @@ PAIRS = {
     "vcc": "vcc_lo", "exec": "exec_lo", "flat_scratch": "flat_scratch_lo", "xnack_mask": "xnack_mask_lo",
     "tba": "tba_lo", "tma": "tma_lo",
 }
-"""64-bit names and their low halves."""
+"""Names of 64-bit special registers, and their low halves."""
 
 ALIASES = {
     "scc": "src_scc", "vccz": "src_vccz", "execz": "src_execz", "shared_base": "src_shared_base",
@@ -46,7 +46,7 @@ FILES = {
     "v": OperandKind.VGPR, "a": OperandKind.AGPR, "acc": OperandKind.AGPR, "s": OperandKind.SGPR,
     "ttmp": OperandKind.TTMP,
 }
-"""The prefix of a register's number."""
+"""Register files by the prefix before a register's number."""
 _SINGLE = re.compile(r"^(ttmp|acc|[vas])(\d+)$", re.ASCII)
 _HALF = re.compile(r"^(.*?)\.([lh])$")
 _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
@@ -54,7 +54,7 @@ _RANGE = re.compile(r"^(ttmp|acc|[vas])\s*\[([^][:]+)(?::([^][:]+))?\]$")
 FILE_NAMES = {kind: prefix for prefix, kind in FILES.items() if prefix != "acc"}
 """The printed names of the register files."""
 _MOST_DIGITS = 100
-"""Limit on the digits of a register's number: longer numbers are treated as one that no file has."""
+"""Limit on the digits of a register's number; a longer number is treated as a register that does not exist."""
 _INFINITE = 0x7F800000
 MAX_NESTED_LISTS = 8
 """Limit on nested lists: each of several image addresses may be in brackets of its own."""
@@ -212,7 +212,7 @@ def register_range(
 ) -> Register:
     """Registers ``low`` to ``high`` of a file; ``text`` is what was typed. Raises OperandSyntaxError.
 
-    Of an operand the sizes and alignments are those that encodings have; otherwise it is any run of registers.
+    For an operand, size and alignment must be possible in encodings; otherwise any run of registers is accepted.
     """
     kind = FILES[prefix]
     if kind is OperandKind.AGPR and not target.has_agprs:
@@ -270,8 +270,9 @@ def register_list(parts: Sequence[Register], target: Target, text: str) -> Regis
 
 def named_register(name: str, target: Target, wave_size: int, text: str) -> Register | None:
     """The register named by one word (``v5``, ``acc7``, ``ttmp3``, ``vcc``, ``vcc_lo``, ``m0``, ``null``, ``scc``);
-    None if it names none of any target. Raises OperandSyntaxError if this target does not have it; ``text`` is what was
-    typed."""
+    None if it is not a register of any target. Raises OperandSyntaxError if only this target does not have it; ``text``
+    is what was typed.
+    """
     if match := _SINGLE.match(name):
         number = int(match[2]) if len(match[2]) <= _MOST_DIGITS else 10**_MOST_DIGITS
         return register_range(match[1], number, number, target, text)

@@ -14,7 +14,7 @@ ACCUMULATES = (
     "v_mac_", "v_fmac_", "v_dot2c_", "v_dot4c_", "v_dot8c_", "v_pk_fmac_", "s_fmac_", "s_addk_", "s_mulk_", "s_cmov",
     "v_writelane",
 )
-"""Beginnings of the names of instructions that also read what they write."""
+"""Prefixes of the names of instructions that also read what they write."""
 _MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 
 
@@ -42,13 +42,14 @@ def results(instruction: Instruction) -> Iterator[Operand]:
 
 
 def ignores_exec(instruction: Instruction) -> bool:
-    """Whether lanes disabled by EXEC also get results."""
+    """Whether lanes that EXEC disables also get results."""
     return instruction.name == "v_writelane_b32" or instruction.name.startswith(_MATRIX)
 
 
 def sources(instruction: Instruction) -> Iterator[Operand]:
-    """The operands that the instruction reads, also those that it writes. Registers that it reads without naming them
-    (EXEC, SCC) are not included."""
+    """The operands that the instruction reads, including those that it also writes. Registers that it reads without
+    naming them (EXEC, SCC) are not included.
+    """
     written = list(results(instruction))
     keeps = instruction.name.startswith(ACCUMULATES)
     for operand in instruction.operands:

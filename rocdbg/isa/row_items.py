@@ -1,4 +1,4 @@
-"""Items of a row: how one field, or one word, of an instruction is converted to operands, modifiers and text.
+"""Items of a row. An item converts one field, or one word, of an instruction to operands, modifiers and text.
 
 ``tables/README.md`` describes their grammar in the tables.
 """
@@ -20,12 +20,12 @@ from rocdbg.isa.inline_constants import constant_bits, constant_type, inline_cod
 from rocdbg.isa.instruction import Operand, OperandKind
 from rocdbg.isa.operand_text import register_operand, with_modifiers
 
-_SHORT_INTEGERS = re.compile(r"^v_(?!cmp|bitop3).*_[iub]16$")  # v_bitop3's bits are its truth table
+_SHORT_INTEGERS = re.compile(r"^v_(?!cmp|bitop3).*_[iub]16$")  # the bits of v_bitop3 are a truth table
 _VALUE = re.compile(r"^([a-z_0-9]+):(.*)$")
 _ALWAYS = frozenset({
     "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "dpp_ctrl", "row_mask", "bank_mask", "dpp8", "format",
 })
-"""Modifiers for which zero has a meaning."""
+"""Modifiers that are recorded even if they are zero, because zero has a meaning."""
 _IN_OPERANDS = frozenset(("abs", "neg", "src0_neg", "src0_abs", "src1_neg", "src1_abs", "src0_sext", "src1_sext"))
 """Modifiers that are already visible in the operands."""
 _MASK32, _MASK64 = (1 << 32) - 1, (1 << 64) - 1
@@ -117,7 +117,7 @@ class OperandItem(Item):
         self._code = extractor(parse_bits(bits))
         self._texts = table.texts(texts)
         if name == "vdst" and any(t is not None and t.startswith("s") for t in self._texts[:2]):
-            self.name = "sdst"  # comparisons and v_readlane in VOP3 have a scalar result in the field of vdst
+            self.name = "sdst"  # in VOP3, comparisons and v_readlane have a scalar result in the vdst field
         self._dwords = table.dwords(texts)
         self._literal = literal
         style = literal if literal not in ("", "invalid", "k", "word", "plain") else ""
@@ -171,7 +171,9 @@ class OperandItem(Item):
         )
 
     def _literal_behind(self, word: int, placeholder: Operand, out: Reading) -> Operand:
-        """The literal after the instruction, of 32 or 64 bits. Narrower operands use the low bits of a wide one."""
+        """Read the literal after the instruction, of 32 or 64 bits. Narrower operands use the low bits of a 64-bit
+        literal.
+        """
         wide = placeholder.text == "LITERAL64"
         value = word >> 8 * self._behind & (_MASK64 if wide else _MASK32)
         out.size = self._behind + (8 if wide else 4)
@@ -246,7 +248,7 @@ class _Number(Item):
         texts: dict[int, str] = dict(row.table.values(exceptions)) if exceptions >= 0 else {}
         self._exceptions, self._mask = texts, EXCEPTION_MASKS.get(style, -1)
         self._write: Callable[[int, int], str]
-        if style == "hwreg":  # names of registers: each is printed with its bits
+        if style == "hwreg":  # names of hardware registers, which are printed with their bit ranges
             self._exceptions = {}
             self._write = lambda code, _: hwreg(code, texts)
         else:
@@ -294,7 +296,7 @@ class NumberModifierItem(_Number):
 
 
 UNUSED = -2
-"""A count that means: there is no operand, and its bits must be zero."""
+"""The count that means that the operand does not exist and its bits must be zero."""
 
 
 class RegistersItem(Item):

@@ -1,4 +1,4 @@
-"""From arguments to a dispatch: buffers are allocated and filled, values converted, the kernel started."""
+"""Makes a dispatch from arguments: allocates and fills buffers, converts values, and starts the kernel."""
 
 from __future__ import annotations
 
@@ -52,15 +52,17 @@ class Buffer(Struct, frozen=True):
     initialized: bool = True
     """Whether the contents count as written (``MachineOptions.count_uninitialized``)."""
     offset: int = 0
-    """Byte offset of the pointer that the kernel gets. Buffers with the same storage are one in memory."""
+    """Byte offset of the pointer that the kernel gets. Buffers with the same storage share one allocation."""
     image: ImageSpec | None = None
-    """The image whose contents the storage is, if any; the kernel then gets the image's object."""
+    """The image whose contents are in the storage, if any; the kernel then gets the image's object."""
     sampler: SamplerSpec | None = None
-    """With ``image``: the sampler of the texture that both form."""
+    """With ``image``: the sampler; both together form a texture."""
 
 
 class BoundBuffer(Struct, frozen=True):
-    """A buffer argument in simulated memory; ``index`` is the argument's. ``layout``: an image's on the device."""
+    """A buffer argument in simulated memory. ``index`` is the argument's index; ``layout`` is an image's layout on the
+    device.
+    """
 
     index: int
     buffer: Buffer
@@ -127,8 +129,8 @@ def bind(
 
     An argument is a `Buffer`, a `SamplerSpec`, a `Local`, None (a null pointer), or a value that `value_bytes` accepts.
     ``types`` are the parameters' element types (`parameters.parameter_types`), ``names`` their names in messages
-    (`parameters.parameter_names`). ``raw`` says where arguments go, regardless of metadata; without either, they follow
-    each other. Raises LaunchError, and what ``Machine.dispatch`` raises.
+    (`parameters.parameter_names`). ``raw`` says where arguments are placed, regardless of metadata; without either,
+    they follow one another. Raises LaunchError, and what ``Machine.dispatch`` raises.
     """
     metadata = kernel.metadata
     if isinstance(kernel, Shader) and raw is None:
@@ -195,7 +197,7 @@ def bind(
             else:
                 element = types[index] if index < len(types) else None
                 if parameter.value_kind is ValueKind.GLOBAL_BUFFER:
-                    element = "u64"  # an address
+                    element = "u64"  # an integer for a pointer parameter is an address
                 data.append(value_bytes(argument, parameter.size, element, what))
         lds = lds_end - kernel.descriptor.group_segment_fixed_size + dynamic_lds
         dispatch = machine.dispatch(kernel, grid, workgroup, raw.segment(data) if raw is not None else data, lds)
@@ -226,7 +228,7 @@ def _bind_image(
         assert argument.image is not None
         name, spec = argument.name, argument.image
         layout = spec.layout(chip, what)
-        # The same image given twice is one in memory.
+        # If the same image is given twice, both arguments share it.
         known = next((b.allocation for b in bound if b.buffer.storage is argument.storage and b.layout == layout), None)
         memory = known or machine.memory.allocate(layout.size, layout.align, name, purpose=purpose)
         if known is None:
@@ -246,7 +248,7 @@ def _bind_image(
 def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | None] = ()) -> list[Any]:
     """The arguments for `bind`, created from descriptions: contents are generated and files read. Raises LaunchError.
 
-    A buffer without a name of its own takes the parameter's from ``names``.
+    A buffer without a name takes that of the parameter from ``names``.
     """
     known = [*names, *[None] * len(specs)]
     total = 0
@@ -287,7 +289,7 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
 
 
 def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
-    """Reject an image if metadata says that the kernel takes another kind or a sampler, and vice versa."""
+    """Reject an image or sampler if metadata says that the kernel takes the other, or another kind of image."""
     image = None if isinstance(argument, SamplerSpec) else argument.image
     if isinstance(argument, SamplerSpec) or image is None:
         if parameter.value_kind is ValueKind.IMAGE:

@@ -36,7 +36,7 @@ class ContentKind(Enum):
 
 
 class Contents(Struct, frozen=True):
-    """A description of contents, not yet bound to a buffer. ``where`` is for messages (``arg 1 init``)."""
+    """A description of contents, not yet bound to a buffer. ``where`` names it in messages (``arg 1 init``)."""
 
     kind: ContentKind
     where: str
@@ -115,7 +115,7 @@ class Contents(Struct, frozen=True):
             return self._filled(array, lambda start, stop: np.ones(stop - start))
         if self.kind is ContentKind.ARANGE:
             if array.dtype.kind in "iu" and array.element != "bf16":
-                # Small element types wrap around, as storing a counter would.
+                # The values wrap around in small element types, as a stored counter would.
                 return np.arange(array.count, dtype=np.int64).astype(array.dtype)
             return self._filled(array, np.arange)
         if self.kind is ContentKind.RANDOM:
@@ -127,7 +127,7 @@ class Contents(Struct, frozen=True):
         return encode(_number_array(self.values, self.where), array.element, self.where)
 
     def _filled(self, array: ArrayType, part: Callable[[int, int], NDArray[Any]]) -> NDArray[Any]:
-        """A buffer of numbers built piece by piece, because intermediate numbers are wider than stored ones."""
+        """Build a buffer of numbers piece by piece, because intermediate numbers are wider than stored ones."""
         result = np.empty(array.count, array.dtype)
         for start in range(0, array.count, _PIECE):
             stop = min(start + _PIECE, array.count)
@@ -148,7 +148,7 @@ class Contents(Struct, frozen=True):
         assert self.path is not None
         path = self.path
         try:
-            # A file's numbers may be wider than the buffer's.
+            # The file's numbers may be wider than the buffer's.
             flat = read_npy(path, max(_WIDEST * array.count, array.nbytes))
         except FileAccessError as error:
             raise LaunchError(self.where, f"{path} {error.reason}") from None
@@ -186,7 +186,7 @@ def _numbers(text: str, where: str) -> list[object]:
 
 
 def _number_array(values: tuple[int | float | bool, ...], where: str) -> NDArray[Any]:
-    """Numbers as the narrowest of int64, uint64, float64 that holds them exactly."""
+    """Numbers as an array of int64, uint64 or float64, whichever is the first that holds them exactly."""
     if any(isinstance(value, float) for value in values):
         try:
             return np.array(values, np.float64)

@@ -1,5 +1,5 @@
-"""Debug information in files other than the code object: split objects (``.dwo``) and packages (``.dwp``), and
-the separate debug files that ``.gnu_debuglink`` and build ids name. They are searched for in the same places as in GDB.
+"""Finds debug information in files other than the code object: split objects (``.dwo``), packages (``.dwp``), and the
+separate debug files that ``.gnu_debuglink`` and build ids name. It searches the same places as GDB.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class DebugContents(Struct, frozen=True):
 
 
 class DebugFiles:
-    """Finds them for code objects. ``directories`` gives the directories of separate debug files, separated by colons
-    (GDB's debug-file-directory); ``warn`` is called with problems.
+    """Finds files with the debug information of code objects. ``directories`` returns the directories of separate debug
+    files, separated by colons (GDB's debug-file-directory); ``warn`` is called with messages about problems.
     """
 
     def __init__(
@@ -59,7 +59,9 @@ class DebugFiles:
         return self._by_build_id(code_object) or self._by_link(code_object, code_object.path)
 
     def contents(self, code_object: CodeObject) -> DebugContents:
-        """Where a code object's debug information is. It gets the symbols of a separate debug file if it has none."""
+        """Find a code object's debug information. A code object without a full symbol table gets that of its separate
+        debug file.
+        """
         separate = self.separate(code_object)
         if separate is None:
             return DebugContents(code_object, DebugSections(code_object))
@@ -69,7 +71,7 @@ class DebugFiles:
     def info(
         self, contents: DebugContents, code_object: CodeObject, report: Callable[[Error], None] | None = None
     ) -> DebugInfo:
-        """The debug information of a code object with these contents; nothing of it is read yet.
+        """The debug information of a code object with these contents. Nothing is read until it is needed.
 
         ``report`` is called with damage, which is then passed over (`rocdbg.dwarf.info.DebugInfo`).
         """
@@ -171,7 +173,7 @@ class SplitDebugFiles:
     def find(self, name: SplitName) -> Mapping[str, bytes] | None:
         """A package next to the code object, or the split object that was named."""
         for place in self._places(name.name, name.comp_dir):
-            same = _resolved(place)  # thousands of units may spell the path of one file in as many ways
+            same = _resolved(place)  # thousands of units may each spell the path of the same file differently
             if same not in self._read:
                 self._read[same] = self._files.sections(place)
             found = self._read[same]
@@ -197,13 +199,13 @@ class SplitDebugFiles:
             package = path.absolute()
             yield package.with_name(package.name + ".dwp")
         yield Path(comp_dir) / name
-        if path is not None:  # it was built elsewhere, and all of it moved
+        if path is not None:  # the object was built elsewhere, and all files were moved together
             yield path.absolute().parent / name
             yield path.absolute().parent / Path(name).name
 
 
 def _resolved(path: Path) -> Path:
-    """A path without links and ``..``, to recognise a file."""
+    """A path without links and ``..``, by which a file can be recognised."""
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # invalid names, links in a circle
@@ -211,7 +213,8 @@ def _resolved(path: Path) -> Path:
 
 
 def _start_of(code_object: CodeObject, entry: FileAddress) -> FileAddress:
-    """Where a function's code begins: for a kernel, after the part that hardware with argument preloading skips."""
+    """Where execution of a function begins: for a kernel, after the code that hardware with argument preloading skips.
+    """
     if not code_object.target.supports_kernarg_preload:
         return entry
     symbol = code_object.symbols.at(entry)

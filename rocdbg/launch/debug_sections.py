@@ -14,8 +14,8 @@ class DebugSections(Mapping[str, bytes]):
     """Bytes by section name, read and uncompressed on demand.
 
     A section has its usual name (``.debug_info``) even if compressed; in an unlinked object its relocations are
-    applied. The total size is limited; raises `CodeObjectError` for those that are too large or damaged. With
-    ``report``, that is reported instead, and such a section is empty.
+    applied. The total size is limited; raises `CodeObjectError` for sections that are too large or damaged. With
+    ``report``, the error is reported instead, and the section is empty.
     """
 
     def __init__(self, code_object: CodeObject | Elf) -> None:
@@ -51,7 +51,7 @@ class DebugSections(Mapping[str, bytes]):
             data = section.uncompressed(self._budget)
             return data if self._relocations is None else self._relocations.apply(section, data)
         except CodeObjectError as error:
-            self._failures[name] = error  # unpacking it again would take as long
+            self._failures[name] = error  # remembered, because unpacking it again would take as long
             raise
 
     def __iter__(self) -> Iterator[str]:
@@ -62,6 +62,6 @@ class DebugSections(Mapping[str, bytes]):
 
 
 def has_debug_info(code_object: CodeObject) -> bool:
-    """Whether there is any debug information of types, functions and variables."""
+    """Whether there is any debug information about types, functions and variables."""
     sections = code_object.sections
     return ".debug_info" in sections or ".zdebug_info" in sections

@@ -1,6 +1,6 @@
 """Element types of buffers and values: their names, storage and conversion.
 
-``bf16`` has no NumPy type. Its storage is uint16; values go in and out as float32, rounded to nearest even.
+``bf16`` has no NumPy type. Its storage is uint16; values are converted from and to float32, rounded to nearest even.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from rocdbg.launch.errors import LaunchError, shown
 
 MAX_BUFFER_SIZE = 256 << 20
-"""Limit on the bytes of one buffer: with its expected contents and the device's copy, it stays below a gigabyte."""
+"""Limit on the bytes of one buffer: together with its expected contents and the device's copy, it takes less than a
+gigabyte.
+"""
 
 ELEMENT_TYPES: dict[str, np.dtype[Any]] = {
     "i8": np.dtype("<i1"),
@@ -100,9 +102,10 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
             return encode_bf16(values.astype(np.float32)) if element == "bf16" else values.astype(dtype)
     limits = np.iinfo(dtype)
     if values.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs, and long doubles beyond all others
+        with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs, and long doubles that exceed float64
             wide = values.astype(np.float64)
-        # NaN fails every comparison. The end is a power of two: unlike the largest integer, a float64.
+        # NaN fails every comparison. The upper bound is a power of two, which, unlike the largest integer, is a
+        # float64.
         good = (wide >= float(limits.min)) & (wide < float(limits.max + 1)) & (wide == np.trunc(wide))
         stored, bad = np.where(good, wide, 0).astype(dtype), ~good
     else:

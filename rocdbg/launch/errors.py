@@ -9,7 +9,7 @@ from rocdbg.errors import Error
 
 
 class LaunchError(Error):
-    """A launch that is not possible as described. ``what`` is the part concerned: ``grid``, ``arg 2``."""
+    """A launch is not possible as described. ``what`` is the part concerned: ``grid``, ``arg 2``."""
 
     def __init__(self, what: str, reason: str, where: str = "") -> None:
         self.what = what
@@ -19,7 +19,7 @@ class LaunchError(Error):
 
 
 class _Shown(reprlib.Repr):
-    """Values of a launch file as messages show them, however large or deep they are."""
+    """Shows values of a launch file in messages, however large or deeply nested they are."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,7 +27,8 @@ class _Shown(reprlib.Repr):
         self.maxstring = self.maxother = 100
 
     def repr_int(self, x: int, level: int) -> str:
-        """Python does not write numbers of many thousand digits in decimal."""
+        """Show large numbers in another way, because Python refuses to write numbers with many thousand decimal digits.
+        """
         return str(x) if x.bit_length() <= 256 else f"an integer of {x.bit_length()} bits"
 
 

@@ -1,4 +1,4 @@
-"""Comparing a buffer with its expected contents."""
+"""Compares a buffer with its expected contents."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def compare(
 ) -> Mismatch | None:
     """Compare two storages of ``element``; None if they agree.
 
-    Without tolerances values must be equal (all NaNs are, and so are the zeros of both signs). With them
-    ``abs(got - wanted) <= atol + rtol * abs(wanted)``.
+    Without tolerances, values must be equal; all NaNs are equal, and so are zeros of both signs. With tolerances,
+    ``abs(got - wanted) <= atol + rtol * abs(wanted)`` must hold.
     """
     differing, first = 0, -1
-    for start in range(0, len(got), _PIECE):  # only pieces are copied to wide types
+    for start in range(0, len(got), _PIECE):  # piece by piece, because wider types need copies
         part = slice(start, start + _PIECE)
         wrong = np.flatnonzero(~_equal(got[part], wanted[part], element, rtol, atol))
         if wrong.size and first < 0:

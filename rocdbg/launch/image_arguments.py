@@ -1,10 +1,10 @@
 """Images and samplers as arguments: their syntax in launches, and the objects that kernels get.
 
-An image's contents are given and returned without row padding: level by level, layer by layer (or plane by
-plane), row by row. On the device they lie in the target's linear layout, or in the tiling that a launch names. The
-argument is the address of an object as ROCm's runtime lays it out: the descriptor, in eight dwords, the numbers of
-channel type and order and the width. A sampler's object begins with its descriptor; a HIP texture is an image's
-object with a sampler's behind it.
+An image's contents are given and returned without row padding: level by level, layer by layer (or plane by plane), row
+by row. On the device they have the target's linear layout, or the tiling that a launch names. The argument is the
+address of an object with the layout of ROCm's runtime: the descriptor in eight dwords, the numbers of channel type and
+order, and the width. A sampler's object begins with its descriptor; a HIP texture is an image's object followed by a
+sampler's.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ KINDS = {
     "1d_array": (ImageType.ONE_ARRAY, 2), "2d_array": (ImageType.TWO_ARRAY, 3), "cube": (ImageType.CUBE, 3),
     "buffer": (None, 1),
 }
-"""By name: the type, and the number of sizes. A cube's third size is its faces. A buffer image has a buffer resource
-(V#) as its descriptor.
+"""The type and the number of sizes of each kind, by name. A cube's third size is the number of faces. A buffer image
+has a buffer resource (V#) as its descriptor.
 """
 OBJECT_SIZE = 48
 SAMPLER_SIZE = 32
@@ -65,7 +65,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
     format: FormatName
     kind: str
     sizes: tuple[int, ...]
-    """Width, then height, then depth or layers, as far as the kind has them."""
+    """Width, then height, then depth or layers; only those that the kind has."""
     levels: int = 1
     tiling: str = ""
     """The name of a tiling, as it was written; empty for linear images."""
@@ -91,7 +91,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
     def of(
         cls, form: FormatName, kind: str, sizes: tuple[int, ...], levels: int, where: str, tiling: str = ""
     ) -> ImageSpec:
-        """Checked. Raises LaunchError."""
+        """An image with these properties, after checking them. Raises LaunchError."""
         count = KINDS[kind][1]
         if len(sizes) != count:
             raise LaunchError(where, f"a {kind} image has {count} sizes, {len(sizes)} are given")
@@ -114,7 +114,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """For each level the slices, rows, texels and elements of a texel."""
+        """For each level, the numbers of slices, rows and texels, and of the elements of a texel."""
         width, height, deep = (*self.sizes, 1, 1)[:3]
         if self.kind == "1d_array":
             height, deep = 1, self.sizes[1]
@@ -131,7 +131,8 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @property
     def padded_size(self) -> int:
-        """Approximate bytes on a device: rows are aligned. An image that is much larger is rejected when it is created.
+        """Approximate bytes on a device, where rows are aligned. An image that turns out much larger is rejected when
+        it is created.
         """
         size = self.array.dtype.itemsize
         return sum(
@@ -141,7 +142,9 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The array's shape as a user sees it: [layers,] [rows,] texels[, elements]; flat where there are levels."""
+        """The shape of the array that a user sees: [layers,] [rows,] texels[, elements]; one-dimensional if there are
+        several levels.
+        """
         if self.levels > 1:
             return (self.array.count,)
         elements = (self.format.elements,) if self.format.elements > 1 else ()
@@ -201,7 +204,7 @@ def _rows(spec: ImageSpec, layout: ImageLayout, padded: NDArray[np.uint8]) -> li
     found = []
     for level, shape in zip(layout.levels, spec.shapes, strict=True):
         strides = (level.slice, level.pitch * size, 1)
-        # NumPy checks that the view ends within the memory, which `as_strided` does not.
+        # Unlike `as_strided`, this checks that the view ends within the memory.
         found.append(np.ndarray((shape[0], shape[1], shape[2] * size), np.uint8, padded, level.offset, strides))
     return found
 
@@ -251,8 +254,9 @@ IMAGE_TYPES = {
 
 
 def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, where: str) -> ImageSpec:
-    """The image with an array's contents. ``format`` may be a whole description, ``r32f[64,64] levels 3``; then
-    only the number of elements counts. Raises LaunchError."""
+    """The image with an array's contents. ``format`` may be a whole description, such as ``r32f[64,64] levels 3``; then
+    only the array's number of elements matters. Raises LaunchError.
+    """
     if not array.dtype.isnative:
         raise LaunchError(where, swapped(array.dtype))
     if format is not None and "[" in format:
@@ -304,7 +308,7 @@ class SamplerSpec(Struct, frozen=True):
         return cls(" ".join(text.split()), **values)
 
     def descriptor(self, rules: Rules) -> SamplerDescriptor:
-        """For a target."""
+        """The sampler's descriptor for a target."""
         filter = LINEAR if self.linear else 0
         clamp = (self.clamp, self.clamp, self.clamp)
         return SamplerDescriptor(

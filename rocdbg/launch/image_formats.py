@@ -19,7 +19,9 @@ _Select = tuple[int, int, int, int]
 
 
 class Order(Struct, frozen=True):
-    """An order of components: how many are in memory, DST_SEL, where the border's alpha is, HSA's number."""
+    """An order of components: how many are in memory, DST_SEL, the position of alpha in the border colour, HSA's
+    number.
+    """
 
     channels: int
     select: _Select
@@ -34,7 +36,7 @@ ORDERS = {
     "intensity": Order(1, (X, X, X, X), 0, 16), "luminance": Order(1, (X, X, X, ONE), 1, 17),
     "depth": Order(1, (X, ZERO, ZERO, ZERO), 1, 18),
 }
-"""As ROCm's runtime makes descriptors of them."""
+"""The orders by name, with the values that ROCm's runtime puts into descriptors."""
 _SRGBA = 14
 _KINDS = {  # by suffix and bits: the number format, the element type, HSA's channel type
     ("", 8): ("UNORM", "u8", 2), ("", 16): ("UNORM", "u16", 3), ("snorm", 8): ("SNORM", "i8", 0),
@@ -47,7 +49,8 @@ _NAME = re.compile(r"([a-z]+?)(8|16|32)(snorm|ui|i|f|srgb)?")
 
 
 class FormatName(Struct, frozen=True):
-    """The meaning of a name: the format's name in the tables of descriptors, its storage, its swizzles, HSA's numbers.
+    """The meaning of a name: the format's name in the tables for descriptors, its storage, its swizzles, and HSA's
+    numbers.
     """
 
     name: str

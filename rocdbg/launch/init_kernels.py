@@ -26,7 +26,7 @@ _ONE: Final = (1, 1, 1)
 
 
 class InitKernelError(Error):
-    """A kernel of kind init or fini that does not reach its end. ``kernel`` is its name."""
+    """A kernel of kind init or fini has not reached its end. ``kernel`` is its name."""
 
     def __init__(self, kernel: str, kind: KernelKind, reason: str) -> None:
         self.kernel = kernel

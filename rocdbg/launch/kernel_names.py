@@ -1,4 +1,4 @@
-"""Kernels by the names that users type: symbol, metadata name, source name."""
+"""Finds kernels by the names that users type: symbol, metadata name, source name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class KernelMap(Mapping[str, Kernel]):
     """The kernels of a code object by name: ``saxpy``, ``_Z5saxpyfPKfPfi``, ``ns::reduce<int>``.
 
     Namespaces may be left out, and the source file may be given (``first.hip:work``). Iteration gives each kernel once,
-    by the shortest name that is unique. An unknown or ambiguous name raises LaunchError, which lists what there is.
+    by the shortest name that is unique. An unknown or ambiguous name raises a LaunchError that lists the available
+    kernels.
     """
 
     def __init__(self, code_object: CodeObject, debug_info: DebugInfo | None = None) -> None:
@@ -124,7 +125,7 @@ class KernelMap(Mapping[str, Kernel]):
 
     @cached_property
     def _by_full_name(self) -> dict[str, list[str]]:
-        """By C++ declaration, qualified name, and that without template arguments."""
+        """Kernels by C++ declaration, by qualified name, and by qualified name without template arguments."""
         names: dict[str, list[str]] = {}
         for symbol in self._code_object.kernels:
             for name in {_key(form(symbol)) for form in (demangle, function_name, base_name)}:
@@ -133,7 +134,7 @@ class KernelMap(Mapping[str, Kernel]):
 
 
 def kernel_kind(kernel: Kernel) -> KernelKind:
-    """When a kernel is to be run; normal if metadata is damaged."""
+    """The kind of a kernel, which says when it is run; normal if metadata is damaged."""
     try:
         return kernel.metadata.kind if kernel.metadata is not None else KernelKind.NORMAL
     except CodeObjectError:
@@ -141,7 +142,7 @@ def kernel_kind(kernel: Kernel) -> KernelKind:
 
 
 def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
-    """Which of a program's code objects has the kernel with a name, ``None`` if none has.
+    """The index of the code object that has the kernel with a name; ``None`` if no code object has it.
 
     Several units may have the same kernel, instantiated from one template: any of them is used. Kernels of several
     files with a common name raise LaunchError, which says how to select one.
@@ -155,7 +156,7 @@ def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
 
 
 def only_holder(code_objects: Sequence[KernelMap]) -> int | None:
-    """Which of a program's code objects has its only kernel, ``None`` if there are none or several."""
+    """The index of the code object that has the program's only kernel; ``None`` if there are no or several kernels."""
     counts = [len(kernels.normal()) for kernels in code_objects]
     return counts.index(1) if sum(counts) == 1 else None
 
@@ -174,7 +175,8 @@ def names_in(code_objects: Iterable[KernelMap]) -> list[str]:
 
 
 def _placed_names(name: str, code_objects: Sequence[KernelMap]) -> list[str]:
-    """A name with each of its kernels' files, abbreviated as far as they remain distinct."""
+    """A name prefixed with the file of each of its kernels; the files are abbreviated as far as they remain distinct.
+    """
     found = (kernels.file_of(kernel) for kernels in code_objects for kernel in kernels.candidates(name))
     files = list(dict.fromkeys(file for file in found if file is not None))
     short = len({file.basename for file in files}) == len(files)

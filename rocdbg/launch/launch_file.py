@@ -67,9 +67,9 @@ _ARGUMENT_KEYS = (
 _MAX_FILE_SIZE = 2 << 20
 _MAX_ARGUMENTS = 1024
 _MAX_LOADED = 256
-"""Code objects that a launch loads, each of which takes as long as the first."""
+"""Limit on the code objects that a launch loads, because each takes as long as the first."""
 _MAX_USER_DATA = 1024
-"""Entries; hardware has 32 registers for them, the rest is in a table."""
+"""Limit on the entries of user data; hardware has 32 registers for them, further entries are in a table."""
 
 
 def read_launch_file(path: str | Path) -> LaunchSpec:
@@ -86,7 +86,7 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
         raise LaunchError("the file", f"cannot be read: {error.strerror or error}", str(path)) from error
     except UnicodeDecodeError as error:
         raise LaunchError("the file", f"is not UTF-8 text (byte {error.start})", str(path)) from error
-    except ValueError as error:  # a path that none can be
+    except ValueError as error:  # not a possible path
         raise LaunchError("the file", f"cannot be read: {error}", str(path)) from None
     return parse_launch(text, path)
 
@@ -192,7 +192,7 @@ def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path)
 
 
 def _described_array(table: dict[str, Any], what: str) -> tuple[ImageSpec | None, ArrayType]:
-    """The image, if it is one, and what its contents are; or what a buffer is."""
+    """The image, if the argument is one, and the array of its contents; or the array of a buffer."""
     text = _text(table, "image", what)
     if text is not None:
         image = ImageSpec.parse(text, f"{what} image")

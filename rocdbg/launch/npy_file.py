@@ -1,7 +1,7 @@
-"""NumPy's .npy files, read without evaluating anything in them.
+"""Reads NumPy's .npy files without evaluating anything in them.
 
-The header of such a file is a Python literal. Only what NumPy itself writes for arrays of numbers is taken;
-pickled objects and records are refused, and sizes are compared with the file's before memory is asked for.
+The header of such a file is a Python literal. Only headers that NumPy itself writes for arrays of numbers are accepted.
+Pickled objects and records are rejected, and sizes are compared with that of the file before memory is allocated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocdbg.errors import Error
 from rocdbg.regular_file import open_regular
 
 MAX_SIZE = 1 << 30
-"""Bytes of data that a file may have."""
+"""Limit on the bytes of data in a file."""
 
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 4096
@@ -31,11 +31,11 @@ _HEADER = re.compile(
 
 
 class NpyError(Error):
-    """A file that is not a .npy file of numbers; the message says why, without the file's name."""
+    """The file is not a .npy file of numbers; the message says why, without the file's name."""
 
 
 class NpyTooLargeError(NpyError):
-    """A file with more than was requested: ``count`` elements, ``size`` bytes."""
+    """The file has more data than requested: ``count`` elements, ``size`` bytes."""
 
     def __init__(self, count: int, size: int) -> None:
         self.count = count
@@ -72,7 +72,7 @@ def read_npy(path: str | Path, largest: int) -> NDArray[Any]:
             raise NpyError(f"cannot be read: {error.strerror or error}") from None
     if len(array) != count:
         raise NpyError("is a damaged .npy file (it became shorter)")
-    # Without elements, other extents may be larger than any that NumPy has.
+    # If there are no elements, an extent may be larger than NumPy permits.
     return array.reshape(shape[::-1]).T.reshape(-1) if fortran and count else array
 
 

@@ -8,7 +8,7 @@ from rocdbg.codeobject import CodeObjectError, Kernel, KernelArg, ValueKind
 from rocdbg.dwarf.info import BaseType, DebugInfo, DebugInfoError, Encoding, EnumType, Type, Variable
 from rocdbg.launch.elements import ELEMENT_TYPES
 
-# OpenCL C's type names, as the metadata of OpenCL kernels gives them, and C's fixed-width ones.
+# OpenCL C's type names, which are in the metadata of OpenCL kernels, and C's fixed-width types.
 _NAMED = {
     "bool": "u8",
     "char": "i8",
@@ -32,7 +32,7 @@ _UNSIGNED = {Encoding.UNSIGNED, Encoding.UNSIGNED_CHAR, Encoding.BOOLEAN, Encodi
 
 
 def parameter_types(kernel: Kernel, debug_info: DebugInfo | None) -> list[str | None]:
-    """One element type (``f32``, ``u64``, ...) per explicit argument; None where it is unknown or no scalar.
+    """The element type (``f32``, ``u64``, ...) of each explicit argument; None if it is unknown or not a scalar.
 
     Damaged debug information counts as none: a launch does not depend on it.
     """
@@ -75,7 +75,9 @@ def element_type(type_: Type) -> str | None:
 
 
 def _value_type(argument: KernelArg) -> str | None:
-    """What V2 and V3 call the ``.value_type`` of a scalar. A vector has that of its elements, so size must agree."""
+    """The type that ``.value_type`` (V2 and V3) gives for a scalar. For a vector it is that of the elements, so the
+    size must agree.
+    """
     element = argument.value_type
     if argument.value_kind is not ValueKind.BY_VALUE or element is None or element not in ELEMENT_TYPES:
         return None

@@ -1,4 +1,4 @@
-"""The kernarg segment byte by byte, for kernels whose arguments no metadata describes."""
+"""The kernarg segment as bytes, for kernels whose arguments are not described by metadata."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _POINTER_SIZE = 8
 
 
 class RawKernarg(Struct, frozen=True):
-    """The beginning of the segment, and where in it each argument goes; what neither says is 0."""
+    """The beginning of the segment, and where each argument is placed in it. All other bytes are 0."""
 
     data: bytes
     offsets: tuple[int, ...] = ()
-    """In bytes, one for each argument."""
+    """The offset in bytes of each argument."""
 
     @classmethod
     def of(cls, data: bytes | None, arguments: Sequence[ArgumentSpec], key: str = "kernarg") -> RawKernarg | None:
-        """The bytes that a launch describes under a ``key``; ``None`` if metadata determines the places.
+        """Make it from the bytes that a launch gives under a ``key`` and from arguments with offsets; ``None`` if
+        metadata determines the places.
 
-        Raises `LaunchError` if only some of it is described so.
+        Raises `LaunchError` if only some of the arguments have offsets.
         """
         offsets = []
         for argument in arguments:
@@ -42,7 +43,7 @@ class RawKernarg(Struct, frozen=True):
 
     @classmethod
     def in_order(cls, arguments: Sequence[Any], is_local: Sequence[bool]) -> RawKernarg:
-        """Places for arguments that nothing describes: one behind the other, each aligned to its size as in C.
+        """Place arguments that are not described by anything one after the other, each aligned to its size as in C.
 
         Raises `LaunchError` for a number whose size is not known.
         """
@@ -68,7 +69,9 @@ class RawKernarg(Struct, frozen=True):
         return tuple(found)
 
     def segment(self, values: Sequence[bytes]) -> bytes:
-        """The bytes of the segment with each argument's in its place. Raises `LaunchError` if that is too large."""
+        """The bytes of the segment, with each argument's value in its place. Raises `LaunchError` if the segment is too
+        large.
+        """
         end = max([len(self.data), *(offset + len(value) for offset, value in zip(self.offsets, values, strict=True))])
         if end > MAX_SEGMENT_SIZE:
             raise LaunchError("kernarg", f"a segment of {end} bytes is beyond the limit of {MAX_SEGMENT_SIZE}")
@@ -79,7 +82,9 @@ class RawKernarg(Struct, frozen=True):
 
 
 def _size_of(argument: Any, local: bool) -> int:
-    """Bytes that an argument takes: a value its own, LDS an offset of 32 bits, all else a pointer."""
+    """The size of an argument in bytes: that of a value, or of a 32-bit offset for LDS, or of a pointer for everything
+    else.
+    """
     if isinstance(argument, bytes | bytearray):
         return len(argument)
     if isinstance(argument, np.generic | np.ndarray):

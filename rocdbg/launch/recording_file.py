@@ -1,12 +1,14 @@
-"""Recordings in files: a launch with its buffers and code, and the journal of its run, which another machine repeats.
+"""Recordings in files: a launch with its buffers and code, and the journal of its run, so that another machine can
+repeat it.
 
-A file is `MAGIC`, the version of the format (u32), and blocks: sizes of the content and of what is in the file (u64
-each), the CRC-32 of the latter, and that: zstd. Contents joined are a `SavedRun` in MessagePack. All numbers are little
-endian. A damaged file is refused with the offset of the block that is.
+A file consists of `MAGIC`, the version of the format (u32), and blocks. A block has the size of its content and the
+size of its compressed data (u64 each), the CRC-32 of the compressed data, and this data (zstd). The joined contents are
+a `SavedRun` in MessagePack. All numbers are little endian. A damaged file is rejected with the offset of the damaged
+block.
 
-State is in a file by its name only (`rocdbg.sim.architecture`). What is read becomes the whole form first, of the types
-and within the bounds that are said here, or is refused; `saved_launch` makes a launch of it, and the journal is checked
-against that before anything runs (`Journal.check`).
+A file refers to state by name only (`rocdbg.sim.architecture`). The whole contents are first converted to the types
+that this module defines, within the bounds that it states, or rejected. `saved_launch` then makes a launch from them,
+and the journal is checked against this launch before anything runs (`Journal.check`).
 """
 
 from __future__ import annotations
@@ -40,15 +42,16 @@ VERSION = 2
 _BLOCK = struct.Struct("<QQI")
 _VERSION = struct.Struct("<I")
 _CONTENT = 4 << 20
-"""Bytes of content in a block."""
+"""The most bytes of content in a block."""
 _MOST = MAX_BUFFERS_SIZE + MAX_UNCOMPRESSED
-"""Bytes of content."""
+"""The most bytes of content in a file."""
 
 MAX_ARGUMENTS = 1024
 MAX_CODE_OBJECTS = 4096
 MAX_ENTRIES = 1 << 20
-"""Entries of a journal. A few kilobytes unpack to hundreds of megabytes, and an entry takes many times its bytes in
-the file: every list has a limit, which is checked before its first element is made."""
+"""The most entries of a journal. A few kilobytes may unpack to hundreds of megabytes, and an entry takes many times its
+size in the file. Every list therefore has a limit, which is checked before its first element is created.
+"""
 MAX_REGISTERS = 1024
 
 Size = Annotated[int, Meta(ge=0, le=MAX_BUFFER_SIZE)]
@@ -63,7 +66,7 @@ Tolerance = Annotated[float, Meta(ge=0)]
 
 
 class RecordFileError(Error):
-    """A file of a recording that cannot be read or written. ``offset``: of what is damaged, None where nothing is."""
+    """A recording's file cannot be read or written. ``offset`` is the position of the damage, None if there is none."""
 
     def __init__(self, path: Path, reason: str, offset: int | None = None) -> None:
         self.path, self.reason, self.offset = path, reason, offset
@@ -83,7 +86,7 @@ class SavedBuffer(Struct, tag="buffer", frozen=True):
     initialized: bool
     offset: Size = 0
     same: Size | None = None
-    """The earlier argument whose storage this is; then ``storage`` is empty."""
+    """The index of an earlier argument that has the same storage; ``storage`` is then empty."""
     image: Text | None = None
     sampler: Text | None = None
 
@@ -107,7 +110,9 @@ class SavedBytes(Struct, tag="bytes", frozen=True):
 
 
 class SavedNumber(Struct, tag="number", frozen=True):
-    """A number (``float``: a floating-point one), or several; as text, since they may have any number of bits."""
+    """One or several numbers, as text because they may have any number of bits; ``float`` says that they are
+    floating-point numbers.
+    """
 
     texts: Annotated[list[Text], Meta(max_length=MAX_SEGMENT_SIZE)]
     floats: Annotated[list[bool], Meta(max_length=MAX_SEGMENT_SIZE)]
@@ -122,14 +127,14 @@ SavedArgument = SavedBuffer | SavedSampler | SavedLocal | SavedBytes | SavedNumb
 
 
 class SavedCode(Struct, frozen=True):
-    """A code object's file, and the path it was opened from."""
+    """The contents of a code object's file, and the path from which it was opened."""
 
     path: Annotated[str, Meta(max_length=4096)]
     data: bytes
 
 
 class SavedOptions(Struct, frozen=True):
-    """What was chosen about the device (`MachineOptions`)."""
+    """The options of the device (`MachineOptions`)."""
 
     memory_limit: Annotated[int, Meta(ge=0, le=WINDOW_SIZE)]
     dynamic_stack_size: Annotated[int, Meta(ge=0, le=1 << 24)]
@@ -140,9 +145,10 @@ class SavedOptions(Struct, frozen=True):
 
 
 class SavedRun(Struct, frozen=True):
-    """All that repeats a run. ``rocdbg``: the version that made it. ``code``: the first is the kernel's.
-    ``digest``: of the state at position ``end``. ``kernarg`` and ``offsets``: as in `RawKernarg`.
-    ``user_data`` and ``registers``: of a shader, as in `LaunchSpec`."""
+    """Everything that is needed to repeat a run. ``rocdbg`` is the version that recorded it; the first element of
+    ``code`` has the kernel; ``digest`` is that of the state at position ``end``. ``kernarg`` and ``offsets`` are as in
+    `RawKernarg`, ``user_data`` and ``registers`` (of a shader) as in `LaunchSpec`.
+    """
 
     rocdbg: Annotated[str, Meta(max_length=100)]
     architecture: Annotated[str, Meta(max_length=100)]
@@ -163,12 +169,12 @@ class SavedRun(Struct, frozen=True):
 
 
 def save(run: SavedRun, path: Path) -> None:
-    """Write a recording; what the file held before stays until the new one is complete. Raises RecordFileError."""
+    """Write a recording. An existing file is kept until the new one is complete. Raises RecordFileError."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     if path.exists() and not path.is_file():
         raise RecordFileError(path, "cannot be written: it is not a regular file")
     try:
-        with part.open("xb") as file:  # another user with write access may have put a link there
+        with part.open("xb") as file:  # "x", because another user with write access may have put a link there
             file.writelines(_encoded(run))
             file.flush()
             os.fsync(file.fileno())
@@ -187,7 +193,7 @@ def load(path: Path) -> SavedRun:
     """Read a recording. Raises RecordFileError, and what `read_regular` raises."""
     start = len(MAGIC) + _VERSION.size
     try:
-        content = bytearray()  # grows in place: joining blocks would need their memory twice
+        content = bytearray()  # grows in place, because joining blocks would take their memory twice
         for block in _blocks(path, read_regular(path, 2 * _MOST)):
             content += block
         run = msgspec.msgpack.decode(content, type=SavedRun)
@@ -245,7 +251,7 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
         if zlib.crc32(body) != crc or not 0 < size <= _CONTENT or total > _MOST:
             raise RecordFileError(path, "this block is damaged", start)
         try:
-            # What the frame says of its size is what is asked for: it may say terabytes.
+            # The decompressor allocates the size that the frame states, which may be terabytes.
             if zstandard.frame_content_size(body) not in (size, -1):
                 raise RecordFileError(path, "this block is damaged: its size is not the one that it declares", start)
             content = unpack.decompress(body, max_output_size=size)

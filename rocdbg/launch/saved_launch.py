@@ -1,6 +1,6 @@
-"""Between a launch and what a recording's file has of it: arguments, options of the device, places of arguments.
+"""Converts between a launch and its form in a recording's file: arguments and their places, and options of the device.
 
-What comes from a file is made into the values that launch files make, by the same parsers, or refused.
+Data from a file are converted to the values that launch files give, by the same parsers, or rejected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rocdbg.sim.device.schedule import Schedule
 
 
 def saved_options(options: MachineOptions) -> SavedOptions:
-    """Options of a device, to be saved."""
+    """Convert options of a device for saving."""
     return SavedOptions(
         options.memory_limit, options.dynamic_stack_size, options.resident_waves, options.count_uninitialized,
         options.lds_out_of_range.value, str(options.schedule),
@@ -43,7 +43,7 @@ def saved_options(options: MachineOptions) -> SavedOptions:
 
 
 def restored_options(saved: SavedOptions, path: Path) -> MachineOptions:
-    """What `saved_options` has saved. Raises RecordFileError."""
+    """Convert the result of `saved_options` back. Raises RecordFileError."""
     schedule = Schedule.parse(saved.schedule)
     choices = {choice.value: choice for choice in LdsOutOfRange}
     if schedule is None or saved.lds_out_of_range not in choices:
@@ -55,7 +55,7 @@ def restored_options(saved: SavedOptions, path: Path) -> MachineOptions:
 
 
 def check_launch(run: SavedRun, path: Path) -> None:
-    """Whether the parts of a launch that are not arguments make sense together. Raises RecordFileError."""
+    """Check that the parts of a launch other than arguments are consistent. Raises RecordFileError."""
     for code in run.code:
         if not code.path or "\0" in code.path:
             raise RecordFileError(path, "a code object in it has no path")
@@ -74,7 +74,7 @@ def check_launch(run: SavedRun, path: Path) -> None:
 
 
 def saved_arguments(arguments: Iterable[Any]) -> list[SavedArgument]:
-    """Arguments as `binding.bind` takes them, to be saved."""
+    """Convert arguments, in the form that `binding.bind` takes, for saving."""
     saved: list[SavedArgument] = []
     places: dict[int, int] = {}
     for index, argument in enumerate(arguments):
@@ -110,7 +110,7 @@ def _saved(argument: Any) -> SavedArgument:
 
 
 def restored_arguments(arguments: Iterable[SavedArgument], path: Path) -> list[Any]:
-    """What `saved_arguments` has saved. Raises RecordFileError."""
+    """Convert the result of `saved_arguments` back. Raises RecordFileError."""
     try:
         restored: list[Any] = []
         total = 0
@@ -122,7 +122,7 @@ def restored_arguments(arguments: Iterable[SavedArgument], path: Path) -> list[A
                 restored.append(_checked(replace(first, name=argument.name, offset=argument.offset)))
             else:
                 restored.append(_restored(argument))
-                if isinstance(argument, SavedBuffer):  # as launch files are counted: with the device's copy
+                if isinstance(argument, SavedBuffer):  # counted as for launch files, with the device's copy
                     total += 2 * len(argument.storage) + len(argument.expect or b"")
         if total > MAX_BUFFERS_SIZE:
             raise ValueError(f"with copies for the device buffers take {total} bytes, the limit is {MAX_BUFFERS_SIZE}")

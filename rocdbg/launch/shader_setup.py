@@ -1,4 +1,6 @@
-"""What a launch says of shaders: registers that their driver sets, user data in the place of kernel arguments."""
+"""The parts of a launch that are specific to shaders: registers that a driver sets, and user data instead of kernel
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
 
 
 def configured(kernel: Kernel, spec: LaunchSpec) -> Kernel:
-    """The kernel with the registers that the launch sets for it. Raises LaunchError if it is not a shader."""
+    """The kernel with the registers that the launch sets. Raises LaunchError if it sets some and the kernel is not a
+    shader.
+    """
     if not spec.registers:
         return kernel
     if not isinstance(kernel, Shader):
@@ -21,7 +25,9 @@ def configured(kernel: Kernel, spec: LaunchSpec) -> Kernel:
 
 
 def raw_arguments(kernel: Kernel, spec: LaunchSpec, arguments: Sequence[ArgumentSpec]) -> RawKernarg | None:
-    """Where arguments go as far as the launch says it itself. Raises LaunchError if that does not fit the kernel."""
+    """The places of arguments if the launch itself states them; otherwise None. Raises LaunchError if they do not fit
+    the kernel.
+    """
     is_shader = isinstance(kernel, Shader)
     if (spec.kernarg if is_shader else spec.user_data) is not None:
         given, wanted = ("kernarg", "`user_data`") if is_shader else ("user_data", "`kernarg`, or its arguments")

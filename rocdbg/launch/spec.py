@@ -1,6 +1,4 @@
-"""A launch as the user describes it, before any code object is opened; built by launch files and by
-commands.
-"""
+"""A launch as the user describes it, before any code object is opened. Launch files and commands build it."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ MAX_VALUE_BITS = 1024
 """Bits of the largest number that is passed by value."""
 
 MAX_STACK = 1 << 30
-"""Most bytes of stack that a lane can be given."""
+"""The most bytes of stack that a lane can be given."""
 
 MAX_LDS = 0xFFFF_FFFF
-"""Most bytes of LDS that an AQL packet can ask for; devices have far less."""
+"""The most bytes of LDS that an AQL packet can request; devices have far less."""
 
 _BUFFER = re.compile(r"(\w+\s*\[[^\]]*\])\s*(?::(.*))?", re.DOTALL)
 _TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
@@ -40,10 +38,9 @@ _TYPED = re.compile(r"([a-z]+\d*)\s*:\s*(.+)")
 class ArgumentSpec(Struct, frozen=True):
     """One explicit argument: a buffer or image, a sampler, a value, or LDS for a ``local`` pointer of OpenCL.
 
-    Exactly one of ``buffer``, ``value``, ``local_size`` and ``sampler`` is set, but for textures, an image and a
-    sampler. ``type`` (of a value) is an element type
-    or, for aggregates, an array type such as ``f32[3]`` or ``bytes[12]``. ``where`` names the argument in
-    messages.
+    Exactly one of ``buffer``, ``value``, ``local_size`` and ``sampler`` is set, except for a texture, which has an
+    image and a sampler. ``type``, for a value, is an element type or, for aggregates, an array type such as ``f32[3]``
+    or ``bytes[12]``. ``where`` names the argument in messages.
     """
 
     where: str
@@ -57,11 +54,11 @@ class ArgumentSpec(Struct, frozen=True):
     type: str | None = None
     local_size: int | None = None
     image: ImageSpec | None = None
-    """What image ``buffer`` holds the contents of."""
+    """The image whose contents ``buffer`` describes."""
     sampler: SamplerSpec | None = None
-    """A sampler, or with ``image`` a texture's."""
+    """A sampler; together with ``image``, that of a texture."""
     offset: int | None = None
-    """Bytes from the start of the kernarg segment, where the launch describes that itself."""
+    """Bytes from the start of the kernarg segment, if the launch states the argument's place itself."""
 
     @classmethod
     def parse(cls, text: str, where: str) -> ArgumentSpec:
@@ -121,7 +118,7 @@ class ArgumentSpec(Struct, frozen=True):
 
 
 class LaunchSpec(Struct):
-    """All of a launch. ``file`` and ``kernel`` may be open; ``expand_file`` fills ``{arch}`` in."""
+    """A whole launch. ``file`` and ``kernel`` may be unspecified; ``expand_file`` fills in ``{arch}``."""
 
     file: Path | None = None
     arch: str | None = None
@@ -135,11 +132,11 @@ class LaunchSpec(Struct):
     kernarg: bytes | None = None
     """The beginning of the kernarg segment, for a kernel without metadata."""
     user_data: bytes | None = None
-    """What a shader gets in its place."""
+    """The data that a shader gets instead of kernel arguments."""
     registers: dict[str, int] = field(default_factory=dict)
     """Registers that a driver sets for a shader, by name."""
     stack_size: int | None = None
-    """Bytes of private memory per lane for the stack of kernels whose need the compiler could not tell."""
+    """Bytes of private memory per lane for the stack of kernels whose stack size the compiler could not determine."""
     also: list[Path] = field(default_factory=list)
     """Code objects to be loaded beside the kernel's, for symbols that it does not define."""
 
@@ -206,9 +203,9 @@ class LaunchSpec(Struct):
         self.kernarg = self.kernarg or b""
 
     def complete(self) -> tuple[Dim3, Dim3, list[ArgumentSpec]]:
-        """Grid, workgroup and arguments when all are there. Raises LaunchError naming what is missing.
+        """Grid, workgroup and arguments. Raises a LaunchError that names what is missing.
 
-        A missing workgroup is the grid's first 64 work-items in x at most.
+        The default workgroup is the first 64 work-items of the grid in x, or fewer if the grid is smaller.
         """
         if self.grid is None:
             raise LaunchError("grid", "the launch has no grid size; use `set grid X [Y Z]` (work-items)")
@@ -259,7 +256,7 @@ def check_scalar(value: Scalar, what: str) -> Scalar:
 
 
 def segment_bytes(text: str, what: str, directory: Path) -> bytes:
-    """Bytes as hexadecimal digits (a 0x in front means nothing more), or those of ``file:PATH``. Raises LaunchError."""
+    """Bytes given as hexadecimal digits, with or without 0x before them, or as ``file:PATH``. Raises LaunchError."""
     if text.startswith("file:"):
         path = directory / Path(text.removeprefix("file:")).expanduser()
         try:

@@ -1,7 +1,7 @@
 """The supplementary file of debug information, in which several objects share strings and entries.
 
 DWARF 5 section 7.3.6 (``.debug_sup``), and before it GNU's ``.gnu_debugaltlink``. Both name a file and say how to
-know it: by a checksum that is in its own ``.debug_sup``, or by its build id.
+recognise it: by a checksum in its own ``.debug_sup``, or by its build id.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GNU_BUILD_ID: Final = 3
 
 
 class _Link(Struct, frozen=True):
-    """What an object says of its supplementary file."""
+    """What an object says about its supplementary file."""
 
     section: str
     name: str
@@ -44,7 +44,7 @@ class SupplementaryFile:
         self._code_object = code_object
 
     def find(self) -> Mapping[str, bytes] | None:
-        """The sections of the file; None if there is none, with a warning if it is named and not found."""
+        """The sections of the file; None if there is none. Warns if a file is named but not found."""
         link = self._link()
         if link is None:
             return None
@@ -100,7 +100,9 @@ class SupplementaryFile:
 
 
 def _parse_sup(data: bytes) -> tuple[int, bytes, bytes] | None:
-    """Whether it is a supplementary file's own, the name, and the checksum; None if it is damaged."""
+    """The contents of a ``.debug_sup``: whether it belongs to a supplementary file itself, the name, and the checksum.
+    None if it is damaged.
+    """
     if len(data) < 4 or int.from_bytes(data[:2], "little") != 5 or data[2] > 1:
         return None
     name, end, rest = data[3:].partition(b"\0")

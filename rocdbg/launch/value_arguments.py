@@ -1,4 +1,5 @@
-"""Values passed to a kernel by value: from Python and NumPy numbers to the bytes of the kernarg segment."""
+"""Converts values that are passed to a kernel by value from Python and NumPy numbers to bytes of the kernarg segment.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +14,16 @@ _FLOATS = {2: "f16", 4: "f32", 8: "f64"}
 
 
 def swapped(dtype: np.dtype[Any]) -> str:
-    """What is wrong with an array whose type is not native."""
+    """An error message for an array whose byte order is not the host's."""
     return f"an array of {dtype} has its bytes swapped; give a.astype(a.dtype.newbyteorder('=')) instead"
 
 
 def value_bytes(value: Any, size: int, element: str | None, what: str) -> bytes:
     """The ``size`` bytes of a by-value argument. ``element`` is the parameter's type where it is known.
 
-    Bytes and NumPy values (scalars, structured scalars, small arrays) must have the size already. Python
-    numbers take the parameter's type; if that is unknown a float becomes the float of that size, an int the
-    integer. Raises LaunchError, naming ``what``.
+    Bytes and NumPy values (scalars, structured scalars, small arrays) must have that size. Python numbers are converted
+    to the parameter's type; if it is unknown, a float becomes a float of that size, and an int an integer. Raises
+    LaunchError, naming ``what``.
     """
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _sized(bytes(value), size, "bytes", what)

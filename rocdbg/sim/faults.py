@@ -1,4 +1,4 @@
-"""Stop values for the statuses of generated code: faults, traps, illegal and unsupported instructions."""
+"""Describes why generated code stopped: faults, traps, illegal and unsupported instructions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ _APERTURE_ARGUMENTS = (0xC0, 0xC4)
 
 
 def describe_fault(record: EngineFault, wave: Wave, memory: GlobalMemory) -> Fault:
-    """The engine's fault record in terms of address spaces, lanes and allocations."""
+    """Describe the engine's fault record in terms of address spaces, lanes and allocations."""
     space, offset = _space_of(record, wave)
     addresses = {lane: address - offset for lane, address in sorted(record.addresses.items())}
     if record.space == layout.Space.FLAT:
-        # Lanes of one generic access may access different spaces: report those in the first lane's space.
+        # Lanes of one generic access may access different spaces: report the lanes whose space is that of the first
+        # lane.
         addresses = {lane: address for lane, address in addresses.items() if _in_space(address, space)}
     address = next(iter(addresses.values()))
     if record.space == layout.Space.SCALAR:
@@ -67,12 +68,13 @@ TRAP_NAMES = {
     0: "which hardware reserves", 1: "HSA's debugtrap(arg)", 7: "the debugger's breakpoint",
     **dict.fromkeys((4, 5, 6, 8, 0xFE, 0xFF), _RESERVED),
 }
-"""Uses of the other traps in the trap handler ABI. The signals identify llvm.trap (2) and llvm.debugtrap (3)."""
+"""Uses of the other traps in the trap handler ABI. Signals already identify llvm.trap (2) and llvm.debugtrap (3)."""
 
 
 def sentence(stop: Stop) -> str:
-    """A sentence on the cause of a stop: which lanes did what, by which instruction; empty if the stop's kind says
-    everything."""
+    """A sentence about the cause of a stop: which lanes did what, by which instruction. Empty if the stop's kind says
+    everything.
+    """
     who = format_lanes(stop.lanes).capitalize() if stop.lanes else ""
     match stop.kind:
         case StopKind.FAULT:
@@ -111,7 +113,7 @@ _UNSUPPORTED = {
 
 
 def unsupported_reason(record: EngineFault) -> str | None:
-    """Why the simulator did not do an access, if the program is not at fault."""
+    """Why the simulator could not perform an access; None if the program is at fault."""
     return _UNSUPPORTED.get(record.kind)
 
 

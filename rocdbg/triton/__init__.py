@@ -4,8 +4,8 @@
     rocdbg.triton.activate("gfx942")
 
 From then on ``kernel[grid](...)`` compiles for that target, as Triton does without a GPU, and runs on the simulator.
-Arguments may be NumPy arrays and CPU tensors of torch; they hold the results when the call returns. `debug` makes a
-debugging session of a launch instead.
+Arguments may be NumPy arrays and torch's CPU tensors, which contain the results when the call returns. `debug` starts a
+debugging session for a launch instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`activate`: from then on Triton's kernels run on the simulator."""
+"""`activate` makes Triton's kernels run on the simulator."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _driver_before: Any = None
 
 
 def activate(target: str) -> SimulatedDevice:
-    """Let ``kernel[grid](...)`` run on a simulated GPU, ``gfx942`` or ``gfx90a:xnack+`` for instance.
+    """Make ``kernel[grid](...)`` run on a simulated GPU, for example ``gfx942`` or ``gfx90a:xnack+``.
 
-    A script that rocdbg has started (``rocdbg --gpu gfx942 --args python script.py``) launches on that one's GPU, where
-    its kernels can be debugged.
+    A script that rocdbg has started (``rocdbg --gpu gfx942 --args python script.py``) launches kernels on the GPU of
+    that rocdbg, where they can be debugged.
 
-    It may be called again for another target: kernels are compiled anew. Returns the device; ``device.instructions``
-    counts those of the last launch, but on another rocdbg's GPU. Raises TritonError where Triton cannot be imported, or
-    that rocdbg has no such GPU, and `rocdbg.Error` for a target that does not exist.
+    It may be called again for another target, for which kernels are then compiled again. Returns the device;
+    ``device.instructions`` is the number of instructions of the last launch, except on the GPU of another rocdbg.
+    Raises TritonError if Triton cannot be imported, or if the rocdbg that started the script does not have such a GPU,
+    and `rocdbg.Error` for a target that does not exist.
     """
     global _original, _driver_before
     try:
@@ -47,7 +48,7 @@ def activate(target: str) -> SimulatedDevice:
 
 
 def deactivate() -> None:
-    """Let Triton be as it was before `activate`."""
+    """Restore Triton's state before `activate`."""
     global _original
     if _original is None:
         return
@@ -62,7 +63,7 @@ def deactivate() -> None:
 
 
 def active_device() -> SimulatedDevice:
-    """The device of `activate`. Raises TritonError where there is none."""
+    """The device of the last `activate`. Raises TritonError if there is none."""
     if _original is None:
         raise TritonError("no simulated GPU is active: call rocdbg.triton.activate(TARGET) first")
     from triton.runtime import driver
@@ -72,7 +73,8 @@ def active_device() -> SimulatedDevice:
 
 
 class _Generation:
-    """Counts activations: what a function has compiled for another target is not for this one."""
+    """Counts activations, because code that a function has compiled for another target must not be used for this one.
+    """
 
     number = 0
 

@@ -1,7 +1,7 @@
-"""Arrays and tensors as arguments of Triton's kernels: their memory in the simulator, and back.
+"""Arrays and tensors as arguments of Triton's kernels: copies their memory to the simulator and back.
 
-A kernel gets a pointer to an array's first element and reaches the rest by strides, so what is copied is all memory
-that the array is a view of. Views of the same memory stay views of the same memory.
+A kernel gets a pointer to an array's first element and reaches the other elements by strides, so all memory of which
+the array is a view is copied. Views of the same memory remain views of the same memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Array:
-    """A NumPy array as Triton wants its tensors: with a type and an address."""
+    """A NumPy array in the form that Triton expects of tensors, with a type and an address."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
@@ -29,16 +29,16 @@ class Array:
         self.shape = array.shape
 
     def data_ptr(self) -> int:
-        """Address of the first element on the host: what it is a multiple of matters."""
+        """Address of the first element on the host, whose alignment Triton examines."""
         return int(self.array.ctypes.data)
 
     def stride(self, dim: int) -> int:
-        """Elements from one to the next along a dimension, as torch has it."""
+        """The distance in elements from one element to the next along a dimension, as in torch."""
         return self.array.strides[dim] // self.array.itemsize
 
 
 def wrapped(value: Any) -> Any:
-    """An argument as Triton takes it: NumPy's arrays as `Array`, its scalars as Python's numbers."""
+    """Convert an argument to a form that Triton accepts: NumPy arrays to `Array`, NumPy scalars to Python numbers."""
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or value.dtype.names:
             raise TritonError(f"an array of {value.dtype} cannot be an argument of a Triton kernel")
@@ -52,26 +52,30 @@ def wrapped(value: Any) -> Any:
 
 
 class HostMemory(Struct, frozen=True):
-    """Memory on the host that arguments are views of: ``data`` is all of it. ``writable``: kernels' stores go back."""
+    """Host memory of which arguments are views. ``data`` is all of it; ``writable`` says whether the kernel's stores
+    are copied back.
+    """
 
     address: int
     data: Bytes
     writable: bool
     owner: Any
-    """What keeps it alive."""
+    """The object that keeps the memory alive."""
 
 
 class Memories:
-    """The memory of the arguments of one launch, each piece once."""
+    """The memory of the arguments of one launch, with each piece of memory once."""
 
     def __init__(self, *, copies: bool = False) -> None:
-        """``copies``: buffers begin with what arrays hold now, whatever becomes of them meanwhile."""
+        """``copies`` says that buffers begin with the current contents of arrays, even if these change before the
+        launch.
+        """
         self._copies = copies
         self._memories: dict[int, HostMemory] = {}
         self._storages: dict[int, Bytes] = {}
 
     def buffer(self, argument: Any, name: str) -> Buffer:
-        """A pointer argument. Raises TritonError for what has no memory on the host."""
+        """The buffer for a pointer argument. Raises TritonError for an argument without memory on the host."""
         memory, pointer = self._memory_of(argument, name)
         known = self._memories.get(memory.address)
         if known is None or known.data.size < memory.data.size:
@@ -80,7 +84,7 @@ class Memories:
         return Buffer(name, self._storages[memory.address], offset=pointer - memory.address)
 
     def copy_back(self, name_and_contents: Sequence[tuple[Buffer, Bytes]]) -> None:
-        """Let the arrays hold what the buffers of a finished launch hold."""
+        """Copy the contents of the buffers of a finished launch into the arrays."""
         of = {id(storage): self._memories[address] for address, storage in self._storages.items()}
         for buffer, contents in name_and_contents:
             memory = of.get(id(buffer.storage))

@@ -1,4 +1,4 @@
-"""A debugging session of one launch of a Triton kernel."""
+"""Debugging sessions for one launch of a Triton kernel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from rocdbg.triton.errors import TritonError
 
 
 def debug(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Debugger:
-    """A session of what ``call(*arguments, **keywords)`` would launch first: ``debug(add[grid], x, y, n, BLOCK=64)``.
+    """Start a session for the first launch that ``call(*arguments, **keywords)`` would make: ``debug(add[grid], x, y,
+    n, BLOCK=64)``.
 
-    ``execute("run")`` launches it, again each time; when it has ended, the arrays hold the results. Breakpoints are at
-    lines of the Python source (``break script.py:47``); names of variables are known where
-    ``LLVM_EXTRACT_DI_LOCAL_VARIABLES=1`` was in the environment when the kernel was compiled. Raises TritonError where
-    the call launches nothing.
+    ``execute("run")`` launches the kernel, or launches it again; when it has ended, the arrays contain the results.
+    Breakpoints are at lines of the Python source (``break script.py:47``). Names of variables are known if
+    ``LLVM_EXTRACT_DI_LOCAL_VARIABLES=1`` was in the environment when the kernel was compiled. Raises TritonError if the
+    call does not launch anything.
     """
     device = active_device()
     launches: list[Launch] = []
@@ -48,14 +49,14 @@ def debug(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Debugge
 
 
 class _CopiesBack(Observer):
-    """Lets the arrays hold the results when the kernel has ended."""
+    """Copies the results into the arrays when the kernel has ended."""
 
     def __init__(self, debugger: Debugger, launch: Launch) -> None:
         self._debugger = debugger
         self._launch = launch
 
     def stopped(self, event: StopEvent) -> None:
-        """Copy what the run has left."""
+        """Copy the results if the run has ended."""
         bound = self._debugger.session.launch.bound
         if event.reason is StopReason.EXITED and bound is not None:
             self._launch.memories.copy_back([(each.buffer, each.contents) for each in bound.buffers])

@@ -1,4 +1,4 @@
-"""The simulated GPU that Triton's kernels run on, and one launch of them."""
+"""The simulated GPU on which Triton's kernels run, and their launches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _DWORD_FLOATS = ("fp32", "f32")
 
 class Launch(Struct, frozen=True):
     """One launch of a compiled kernel: sizes in work-items and bytes, arguments as `rocdbg.launch.binding.bind` takes
-    them, and the memory they are in."""
+    them, and the memory of the arguments.
+    """
 
     code_object: CodeObject
     kernel: str
@@ -41,7 +42,7 @@ class Launch(Struct, frozen=True):
 
 
 class SimulatedDevice:
-    """A GPU of one target. ``intercept``, while it is set, takes launches instead of their being run."""
+    """A GPU of one target. While ``intercept`` is set, launches are passed to it instead of being run."""
 
     def __init__(self, target: str) -> None:
         self.target_id = TargetId.parse(target)
@@ -49,7 +50,7 @@ class SimulatedDevice:
             raise TritonError(f"Triton does not compile for {target}, but for gfx90a, gfx942, gfx1100 and others")
         self.intercept: Callable[[Launch], None] | None = None
         self.instructions = 0
-        """Wave-instructions of the last launch."""
+        """The number of wave-instructions that the last launch executed."""
         self._machine: Machine | None = None
 
     @property
@@ -96,13 +97,15 @@ class SimulatedDevice:
 
 
 def _show(text: str, stream: Stream) -> None:
-    """What a kernel prints (``tl.device_print``)."""
+    """Print the output of a kernel (``tl.device_print``)."""
     to = sys.stderr if stream is Stream.STDERR else sys.stdout
     to.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 def packed(kind: str, value: Any, name: str, memories: Memories) -> Any:
-    """An argument of Triton's type ``kind`` (``*fp32``, ``i32``) as `bind` takes it. Raises TritonError."""
+    """Convert an argument of Triton's type ``kind`` (``*fp32``, ``i32``) to a form that `bind` takes. Raises
+    TritonError.
+    """
     if kind.startswith("*"):
         if value is None:
             return None
@@ -125,12 +128,13 @@ def packed(kind: str, value: Any, name: str, memories: Memories) -> Any:
 
 
 def scratch(size: int) -> Buffer | None:
-    """Memory that a kernel asks for beside its arguments."""
+    """A buffer for memory that a kernel requests in addition to its arguments; None if it does not request any."""
     return Buffer("scratch", np.zeros(size, np.uint8)) if size else None
 
 
 def flattened(kinds: Sequence[Any], values: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Types and values of what a kernel is passed: tuples part by part, and nothing of constants."""
+    """The types and values that a kernel is passed: tuples are split into their elements, and constants are left out.
+    """
     found: list[tuple[str, Any]] = []
     for kind, value in zip(kinds, values, strict=True):
         if isinstance(kind, tuple):

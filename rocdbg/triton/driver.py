@@ -1,4 +1,4 @@
-"""Triton's driver for the simulator: what `triton.runtime.driver` asks of a GPU, without torch.
+"""Triton's driver for the simulator: provides what `triton.runtime.driver` requires of a GPU, without torch.
 
 The interface is that of ``triton.backends.amd.driver`` in Triton 3.9.
 """
@@ -29,7 +29,7 @@ class Utilities:
         self._device = device
 
     def get_device_properties(self, device: int) -> dict[str, Any]:
-        """As HIP has them."""
+        """The properties under HIP's names."""
         target = self._device.target_id.target
         return {
             "max_shared_mem": target.lds_size, "max_num_regs": target.vgpr_file, "arch": str(self._device.target_id),
@@ -40,7 +40,9 @@ class Utilities:
     def load_binary(
         self, name: str, data: bytes, shared: int, device: int
     ) -> tuple[CodeObject, CodeObject, int, int, int]:
-        """Module, function, registers, spilled registers, threads that a block may have."""
+        """Load a kernel; returns module, function, number of registers, number of spilled registers, and the most
+        threads in a block.
+        """
         loaded = self._device.load(name, data)
         metadata = loaded.kernels[name].metadata
         registers = metadata.vgpr_count if metadata is not None else 0
@@ -48,7 +50,7 @@ class Utilities:
         return loaded, loaded, registers, spills, _MAX_THREADS
 
     def unload_module(self, module: CodeObject) -> None:
-        """A compiled kernel is forgotten."""
+        """Forget a compiled kernel."""
         machine = self._device.machine
         for loaded in [loaded for loaded in machine.loaded if loaded.code_object is module]:
             machine.unload(loaded)
@@ -108,15 +110,15 @@ class Driver(DriverBase):  # type: ignore[misc]
 
     @classmethod
     def is_active(cls) -> bool:
-        """Only `rocdbg.triton.activate` makes it so."""
+        """Whether Triton should choose this driver by itself: never, only `rocdbg.triton.activate` selects it."""
         return False
 
     def get_current_target(self) -> GPUTarget:
-        """What kernels are compiled for."""
+        """The target for which kernels are compiled."""
         return GPUTarget("hip", self.device.target_id.target.name, self.device.wave_size)
 
     def map_python_to_cpp_type(self, ty: str) -> str:
-        """No launcher is compiled here; the names are those of the AMD backend."""
+        """The name of a type in C, as in the AMD backend; no launcher is compiled here."""
         from triton.backends.amd.driver import ty_to_cpp
 
         return str(ty_to_cpp(ty))
@@ -129,11 +131,11 @@ class Driver(DriverBase):  # type: ignore[misc]
         """There is one."""
 
     def get_current_stream(self, device: int) -> int:
-        """A launch is over when it returns: there are no streams."""
+        """There are no streams: a launch has ended when it returns."""
         return 0
 
     def get_device_capability(self, device: int = 0) -> tuple[int, int]:
-        """Major and minor number, as torch has them for AMD's GPUs."""
+        """Major and minor version number, as torch gives them for AMD's GPUs."""
         name = self.device.target_id.target.name.removeprefix("gfx")
         return int(name[:-2] or "0"), int(name[-2], 16)
 
@@ -142,17 +144,19 @@ class Driver(DriverBase):  # type: ignore[misc]
         return Interface()
 
     def get_device_interface(self) -> Interface:
-        """What of ``torch.cuda`` makes sense here."""
+        """The part of the interface of ``torch.cuda`` that has a meaning here."""
         return self._interface
 
     def get_active_torch_device(self) -> Any:
-        """Where tensors are to be: torch's CPU."""
+        """The device for tensors, which is torch's CPU."""
         import torch
 
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """Ranks configurations by instructions executed, the same in every run: `triton.autotune` wants a number."""
+        """A benchmark for `triton.autotune`: it ranks configurations by the number of instructions executed, which is
+        the same in every run.
+        """
 
         def benchmark(call: Callable[[], Any], *, quantiles: Sequence[float] = (), **options: Any) -> Any:
             call()
@@ -169,7 +173,7 @@ class Driver(DriverBase):  # type: ignore[misc]
 
 
 class Interface:
-    """A device interface as ``torch.cuda`` is one: everything has been done when it is asked about."""
+    """A device interface like ``torch.cuda``; all work has already been completed when a method is called."""
 
     def current_device(self) -> int:
         """There is one."""
@@ -183,7 +187,7 @@ class Interface:
         """There is one."""
 
     def synchronize(self, device: int | None = None) -> None:
-        """Launches are over when they return."""
+        """Nothing to wait for: launches have ended when they return."""
 
     @contextlib.contextmanager
     def device(self, device: int) -> Iterator[None]:

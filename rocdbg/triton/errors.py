@@ -1,4 +1,4 @@
-"""What can be wrong with using Triton on the simulator."""
+"""Errors in the use of Triton on the simulator."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from rocdbg.errors import Error
 
 
 class TritonError(Error):
-    """Triton is not there, or a launch cannot be run on the simulator."""
+    """Triton is not installed, or a launch cannot be run on the simulator."""

@@ -1,6 +1,7 @@
-"""Launches of a script that rocdbg itself has started: they go to its GPU, so that they can be debugged there.
+"""Launches of a script that rocdbg itself has started. They go to that rocdbg's GPU, so that they can be debugged
+there.
 
-What is used is the HSA runtime library that rocdbg gives to every program (docs/programs.md), through ctypes.
+This module uses, through ctypes, the HSA runtime library that rocdbg gives to every program (docs/programs.md).
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ from rocdbg.triton.device import Launch, SimulatedDevice
 from rocdbg.triton.errors import TritonError
 
 SOCKET_VARIABLE: Final = "ROCDBG_SOCKET"
-"""In the environment of programs that rocdbg starts."""
+"""A variable in the environment of programs that rocdbg starts."""
 _RUNTIME: Final = "libhsa-runtime64.so.1"
 _NAME, _DEVICE, _POOL_FLAGS, _KERNEL_OBJECT = 0, 17, 1, 22
 _GPU, _KERNARG, _PACKETS, _EQUAL = 1, 1, 64, 0
 _SLICE: Final = 100_000_000
-"""Nanoseconds of a wait: Python sees to signals in between."""
+"""The longest wait in nanoseconds: between waits, Python handles signals."""
 _HEADER: Final = 2 | 1 << 8 | 2 << 9 | 2 << 11
-"""Of a kernel's packet: behind those before it, with fences of the system."""
+"""The header of a kernel dispatch packet: it waits for earlier packets, and has system-scope fences."""
 _AXES: Final = "xyz"
 _SERVED: Final = ("hidden_hostcall_buffer", "hidden_printf_buffer", "hidden_heap_v1")
 """Hidden arguments that a language's runtime implements."""
 
 
 class HostedDevice(SimulatedDevice):
-    """A GPU of the rocdbg that runs this script. Raises TritonError where it has none of this target."""
+    """A GPU of the rocdbg that runs this script. Raises TritonError if that rocdbg does not have a GPU of this target.
+    """
 
     def __init__(self, target: str) -> None:
         super().__init__(target)
@@ -130,7 +132,7 @@ class HostedDevice(SimulatedDevice):
         if metadata is None:
             raise TritonError(f"kernel {launch.kernel} has no metadata")
         if any(parameter.value_kind.value in _SERVED for parameter in metadata.hidden_args):
-            super().launch(launch)  # prints: there is no runtime of HIP's to do that, but the simulator does
+            super().launch(launch)  # the kernel prints, which needs HIP's runtime; here, the simulator prints instead
             return
         placed: dict[int, tuple[Buffer, int]] = {}
         segment = bytearray(max(metadata.kernarg_segment_size, 1))
@@ -187,7 +189,7 @@ class HostedDevice(SimulatedDevice):
 
 
 def _hidden(parameter: KernelArg, launch: Launch) -> int:
-    """A hidden argument: sizes of the launch; 0 for what needs a language's runtime."""
+    """The value of a hidden argument: a size of the launch, or 0 if it would need a language's runtime."""
     kind = parameter.value_kind.value
     for axis, letter in enumerate(_AXES):
         count, rest = divmod(launch.grid[axis], launch.workgroup[axis])

@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 
 NO_CODE = "[ No Assembly Available ]"
 REACH = 2048
-"""How many bytes on both sides of the PC are disassembled in a longer function."""
+"""How many bytes on each side of the PC are disassembled if the function is longer."""
 
 
 Row = DisassemblyLine | str
@@ -25,7 +25,7 @@ Row = DisassemblyLine | str
 
 
 class AssemblyPane(Pane):
-    """Follows the selected frame. A long function is shown around the frame's PC."""
+    """Follows the selected frame. Of a long function, the part around the frame's PC is shown."""
 
     name = "asm"
 
@@ -42,7 +42,8 @@ class AssemblyPane(Pane):
         return [("", f"{name}, machine code" if lines else "machine code")]
 
     def _code(self, view: View) -> list[Row]:
-        """The instructions to scroll through, with their labels; read again when the code has changed."""
+        """Return the instructions to scroll through, with their labels; they are read again when the code has changed.
+        """
         session = view.session
         try:
             program = session.inferior.need_program()
@@ -67,13 +68,13 @@ class AssemblyPane(Pane):
         program = view.session.inferior.programs.at(LoadedAddress(address))
         _, low, high = function_bounds(program, address)
         code = program.functions.at(program.to_file(LoadedAddress(address)))
-        if code is not None and program.function_at(LoadedAddress(address)) is None:  # assembly: all symbols of it
+        if code is not None and program.function_at(LoadedAddress(address)) is None:  # assembly: include all symbols
             low = min(low, program.to_loaded(program.code_start(FileAddress(code.start))))
             high = max(high, program.to_loaded(FileAddress(code.end)))
         if high - low > 4 * REACH:
             row = program.line_at(LoadedAddress(max(low, address - REACH)))
             start = int(program.to_loaded(row.address)) if row is not None else address
-            low = start if low <= start <= address else address  # where an instruction certainly begins
+            low = start if low <= start <= address else address  # an address at which an instruction certainly begins
             high = min(high, address + REACH)
         return low, high
 
@@ -121,7 +122,7 @@ def _rows(lines: Sequence[DisassemblyLine]) -> list[Row]:
 
 
 def _lanes_at(view: View) -> Counter[int]:
-    """How many lanes of the wave are at each address."""
+    """Count the lanes of the wave at each address."""
     counts: Counter[int] = Counter()
     if view.standing is not None:
         for place in view.standing.places:

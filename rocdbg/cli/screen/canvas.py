@@ -1,4 +1,4 @@
-"""Draws a `Picture` with prompt_toolkit: cells of lines that were drawn before are reused."""
+"""Draws a `Picture` with prompt_toolkit; the cells of lines that were drawn before are reused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CELLS = 8192
 
 
 class Canvas(Container):
-    """The whole terminal. A prompt_toolkit window would create every cell again at every key."""
+    """Fills the terminal. A window of prompt_toolkit would create every cell again at every key press."""
 
     def __init__(self, draw: Callable[[int, int], Picture], mouse: Callable[[MouseEvent], None]) -> None:
         self._draw = draw
@@ -30,32 +30,32 @@ class Canvas(Container):
         self._cells: dict[tuple[str, str], Char] = {}
 
     def reset(self) -> None:
-        """It has no state of its own."""
+        """Do nothing, since it has no state."""
 
     def preferred_width(self, max_available_width: int) -> Dimension:
-        """The whole available size."""
+        """Request all the available width."""
         return Dimension(preferred=max_available_width)
 
     def preferred_height(self, width: int, max_available_height: int) -> Dimension:
-        """The whole available size."""
+        """Request all the available height."""
         return Dimension(preferred=max_available_height)
 
     def get_children(self) -> list[Container]:
-        """None."""
+        """Return no children."""
         return []
 
     def get_key_bindings(self) -> KeyBindingsBase | None:
-        """None."""
+        """Return no key bindings."""
         return None
 
     def write_to_screen(
         self, screen: Screen, mouse_handlers: MouseHandlers, write_position: WritePosition, parent_style: str,
         erase_bg: bool, z_index: int | None,
     ) -> None:
-        """Draw the picture. It begins at the terminal's first cell."""
+        """Draw the picture, which begins at the terminal's first cell."""
         lines = self._draw(write_position.width, write_position.height).lines
         for number, line in enumerate(lines):
-            screen.data_buffer[number] = self._row(line).copy()  # floats above it are written into it
+            screen.data_buffer[number] = self._row(line).copy()  # a copy, since floats above it are written into it
             mouse_handlers.mouse_handlers[number] = defaultdict(lambda: self._handle)
         screen.width = max(screen.width, write_position.width)
         screen.height = max(screen.height, len(lines))
@@ -79,7 +79,7 @@ class Canvas(Container):
         for style, text in line:
             for character in text:
                 width = 1 if " " <= character <= "~" else get_cwidth(character)
-                if not width:  # combines with the previous one
+                if not width:  # it combines with the previous character
                     if at:
                         before = row[at - 1]
                         row[at - 1] = self._cell(before.char + character, before.style)

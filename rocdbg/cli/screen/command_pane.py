@@ -14,13 +14,13 @@ from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 
 MOST_LINES = 10_000
-"""Lines that are kept."""
+"""The maximum number of lines that are kept."""
 MOST_CHARACTERS = 1 << 16
-"""Characters of a line that are kept."""
+"""The maximum number of characters of a line that are kept."""
 
 
 class CommandPane(Pane):
-    """Its text is written through `stream`. `back` counts the rows below what is shown."""
+    """Receives its text through `stream`. `back` is the number of rows below the visible ones."""
 
     name = "cmd"
 
@@ -33,7 +33,7 @@ class CommandPane(Pane):
         self._version = 0
 
     def write(self, text: str) -> None:
-        """Add text; the newest is shown."""
+        """Add text, and scroll to the newest."""
         *done, self._open = (self._open + text.replace("\r\n", "\n")).split("\n")
         self._done.extend(line[:MOST_CHARACTERS] for line in done)
         self._open = self._open[:MOST_CHARACTERS]
@@ -41,7 +41,7 @@ class CommandPane(Pane):
         self.back = 0
 
     def restyle(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-        """Another theme: what was written with the sequences of one looks as with those of the other."""
+        """Change the theme: text written with the sequences of the former theme looks as with those of the new one."""
         new = {sequence: now.get(role, "") for role, sequence in before.items() if sequence}
         if not new:
             return
@@ -51,13 +51,13 @@ class CommandPane(Pane):
         self._version += 1
 
     def take_open_line(self) -> str:
-        """The text after the last newline: the prompt continues there."""
+        """Take the text after the last newline, where the prompt continues."""
         text, self._open = self._open, ""
         self._version += 1
         return text
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all text."""
         self._done.clear()
         self._open = ""
         self._version += 1
@@ -72,7 +72,7 @@ class CommandPane(Pane):
         self.back = max(0, self.back - rows)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        """The rows up to `back` before the end; long lines are wrapped."""
+        """Return the rows up to `back` rows before the end; long lines are wrapped."""
         self.height = height
         wanted = height + self.back
         rows: list[Line] = []
@@ -99,7 +99,7 @@ def _styled(text: str) -> Line:
 
 
 def _wrap(line: Line, width: int) -> list[Line]:
-    """The rows of a line. A wide character that does not fit begins the next row, as terminals place it."""
+    """Wrap a line into rows. As on terminals, a wide character that does not fit begins the next row."""
     if sum(columns(clean(text)) for _, text in line) <= width:
         return [line]
     rows: list[Line] = [[]]
@@ -109,7 +109,7 @@ def _wrap(line: Line, width: int) -> list[Line]:
         while columns(text) > left:
             here = first_columns(text, left)
             if not here and left == width:
-                break  # a wide character in a window of one column
+                break  # a wide character does not fit in a window of one column
             rows[-1].append((style, here))
             rows.append([])
             text, left = text[len(here) :], width
@@ -119,7 +119,7 @@ def _wrap(line: Line, width: int) -> list[Line]:
 
 
 class _Stream(io.StringIO):
-    """A text stream that passes on what is written."""
+    """A text stream that passes on everything that is written to it."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()

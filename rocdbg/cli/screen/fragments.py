@@ -1,4 +1,4 @@
-"""Lines of styled text, cut and filled to a number of terminal columns.
+"""Lines of styled text that are cut or filled to a number of terminal columns.
 
 Everything that a window shows passes through `fitted`, which makes it visible (`rocdbg.cli.visible_text`): names in
 files and kernels cannot control the terminal.
@@ -13,27 +13,27 @@ from prompt_toolkit.utils import get_cwidth
 from rocdbg.cli.visible_text import one_line
 
 Fragment = tuple[str, str]
-"""A style of prompt_toolkit (``class:title``, several with blanks between) and a text."""
+"""A style of prompt_toolkit (``class:title``, or several separated by blanks) and a text."""
 Line = list[Fragment]
 
 MOST_OF_NAME = 24
-"""Columns that the name in a title always gets, if the window has them."""
+"""How many columns the name in a title always gets, if the window is wide enough."""
 
 
 def clean(text: str) -> str:
-    """Text for one line of a window, without anything that moves the cursor."""
+    """Return text for one line of a window, without characters that move the cursor."""
     if text.isascii() and text.isprintable():
         return text
     return one_line(text).replace("\t", " ")
 
 
 def columns(text: str) -> int:
-    """How many columns a clean text takes."""
+    """Return how many columns a clean text takes."""
     return len(text) if text.isascii() else get_cwidth(text)
 
 
 def fitted(line: Iterable[Fragment], width: int, style: str = "", skip: int = 0) -> Line:
-    """A line of exactly ``width`` columns, from column ``skip`` on; ``style`` is added to all of it."""
+    """Return a line of exactly ``width`` columns, from column ``skip`` on; ``style`` is added to all of it."""
     found: Line = []
     left = width
     for own, text in line:
@@ -59,12 +59,12 @@ def fitted(line: Iterable[Fragment], width: int, style: str = "", skip: int = 0)
 
 
 def plain(line: Iterable[Fragment]) -> str:
-    """A line's text without styles."""
+    """Return a line's text without styles."""
     return "".join(text for _, text in line)
 
 
 def shortened(text: str, width: int) -> str:
-    """A text of at most ``width`` columns; ``...`` marks an omission, if there is room for it."""
+    """Shorten a text to ``width`` columns; ``...`` marks an omission, if there is room for it."""
     text = clean(text)
     if columns(text) <= width:
         return text
@@ -72,7 +72,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def shortened_name(name: str, width: int) -> str:
-    """A name of at most ``width`` columns. Its beginning and its end remain, because names often differ only there."""
+    """Shorten a name to ``width`` columns. Its beginning and end are kept, as names often differ only there."""
     name = clean(name)
     if columns(name) <= width or width <= 6:
         return first_columns(name, max(0, width))
@@ -81,14 +81,14 @@ def shortened_name(name: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """A text filled with blanks to at least ``width`` columns."""
+    """Fill a text with blanks to at least ``width`` columns."""
     text = clean(text)
     return text + " " * (width - columns(text))
 
 
 def title_of(parts: Line, width: int) -> Line:
-    """The parts of a title in ``width`` columns: the first, a name, is shortened to leave room for the second; of the
-    last that is shown, the end may be missing.
+    """Fit the parts of a title into ``width`` columns. The first part, a name, is shortened to leave room for the
+    second; the last part that is shown may be cut off.
     """
     if sum(columns(clean(text)) for _, text in parts) <= width or not parts:
         return parts
@@ -106,7 +106,7 @@ def title_of(parts: Line, width: int) -> Line:
 
 
 def expanded(text: str, tab: int, at: int = 0) -> str:
-    """Text in which blanks replace the tabs, up to the next multiple of ``tab`` columns; ``at`` is its own column."""
+    """Replace tabs by blanks up to the next multiple of ``tab`` columns; ``at`` is the column where the text begins."""
     if "\t" not in text:
         return text
     first, *rest = text.split("\t")
@@ -116,7 +116,7 @@ def expanded(text: str, tab: int, at: int = 0) -> str:
 
 
 def first_columns(text: str, width: int) -> str:
-    """The beginning of a clean text that fits into ``width`` columns."""
+    """Return the beginning of a clean text that fits into ``width`` columns."""
     if text.isascii():
         return text[:width]
     taken = 0

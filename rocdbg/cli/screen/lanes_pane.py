@@ -1,4 +1,4 @@
-"""The lane map: a cell for each lane of the wave, lettered by position; used with arrows and clicks."""
+"""The lane map: a cell for each lane of the wave, with a letter for its position; arrows and clicks select lanes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOVES = {"up": -1, "down": 1, "left": -1, "right": 1}
 
 
 class LanesPane(Pane):
-    """Letters represent the lanes' positions, capitals mean active; ``.`` is an inactive lane at an unknown place.
+    """Letters stand for the lanes' positions; capitals are active lanes, ``.`` is an inactive one at an unknown place.
 
     The selected lane is in brackets. Arrows move a cursor; Enter or a click selects its lane.
     """
@@ -37,7 +37,7 @@ class LanesPane(Pane):
         return [("", text), ("", f": {standing.active.bit_count()}/{standing.used.bit_count()}"), ("", " active")]
 
     def _follow(self, view: View) -> None:
-        """The cursor goes where the selection went."""
+        """Move the cursor to the selection if the selection has changed."""
         selected = (view.life, view.focus.thread, view.focus.lane)
         if selected != self._selected:
             self._selected, self.cursor = selected, view.focus.lane

@@ -1,4 +1,4 @@
-"""Arguments and locals of the selected lane beside those of two other lanes of its wave, differences marked."""
+"""Arguments and locals of the selected lane next to those of two other lanes of its wave; differences are marked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ POINTER = re.compile(r"[a-z_0-9]+#0x[0-9a-f]+")
 
 
 class LocalsPane(Pane):
-    """The other lanes are the next active ones of the wave, or those of ``tui compare``."""
+    """Shows variables in several lanes. The others are the next active lanes of the wave, or those of ``tui compare``.
+    """
 
     name = "locals"
 
@@ -32,7 +33,7 @@ class LocalsPane(Pane):
         return self.top, self.left, self.chosen
 
     def compared(self, view: View) -> list[int]:
-        """The lanes beside the selected one."""
+        """Return the lanes shown next to the selected one."""
         standing, lane = view.standing, view.focus.lane
         if standing is None or lane is None:
             return []
@@ -90,27 +91,27 @@ class LocalsPane(Pane):
 
 
 def filled(text: str, width: int) -> str:
-    """A value in a cell of ``width`` columns, the last of which is blank."""
+    """Return a value in a cell of ``width`` columns, the last of which is blank."""
     if len(text) >= width > 6 and POINTER.fullmatch(text):
-        return "..." + text[4 - width :] + " "  # pointers differ in their last digits
+        return "..." + text[4 - width :] + " "  # keep the end, since pointers differ in their last digits
     return padded(shortened(text, width - 1), width)
 
 
 def fitting(rows: list[tuple[str, list[str]]], width: int, others: int) -> int:
-    """Beside how many other lanes every number is shown with all its digits; at least one, if there is one."""
+    """Return next to how many other lanes all digits of every number fit; at least one, if there is another lane."""
     most = max((columns(text) for _, texts in rows for text in texts if NUMBER.fullmatch(text)), default=0)
     return next((count for count in range(others, 1, -1) if width // (1 + count) > most + 1), min(others, 1))
 
 
 def _variables(view: View, frame: Frame) -> list[tuple[str, Value]]:
-    """The locals, inner blocks first, then the arguments."""
+    """Return the locals, inner blocks first, then the arguments."""
     data = view.session.data
     return [*(row for block in data.locals(frame) for row in block.variables), *data.arguments(frame)]
 
 
 def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Value]]:
-    """The same variables in another lane's frame of the same function, by their place in the list; none in another
-    function.
+    """Return the same variables in another lane's frame of the same function, by their index in the list; none if the
+    lane is in another function.
     """
     focus = Focus(view.focus.thread, lane, view.focus.frame, view.focus.iteration)
     try:
@@ -128,7 +129,7 @@ def _at_lane(view: View, frame: Frame, lane: int) -> tuple[Frame, dict[int, Valu
 
 
 def _keys(frame: Frame) -> list[tuple[int, str]]:
-    """The identity of a frame's variables: their block and name, in the order of `_variables`."""
+    """Return keys for a frame's variables, their block and name, in the order of `_variables`."""
     blocks = [
         (scope.die.offset, v.name or "")
         for scope in frame.scopes

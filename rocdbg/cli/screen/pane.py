@@ -11,7 +11,8 @@ from rocdbg.cli.screen.session_view import View
 class Pane(ABC):
     """A window of the full screen.
 
-    ``key`` and ``click`` return the command line for a key or a click, if any: it is run as if typed.
+    ``key`` and ``click`` return the command line for a key or a click, if it has one: it is run as if it had been
+    typed.
     """
 
     name: str
@@ -22,30 +23,31 @@ class Pane(ABC):
         self.left = 0
         """The first column that is shown."""
         self.height = 1
-        """Number of rows when it was last drawn."""
+        """The number of rows when the window was last drawn."""
 
     @abstractmethod
     def title(self, view: View) -> list[Fragment]:
-        """The text of its title line."""
+        """Return the text of the title line."""
 
     @abstractmethod
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        """At most ``height`` lines, which the caller cuts to ``width`` columns. May raise `rocdbg.Error`."""
+        """Return at most ``height`` lines; the caller cuts them to ``width`` columns. May raise `rocdbg.Error`."""
 
     def state(self) -> object:
-        """The window's own state that determines its lines."""
+        """Return the part of the window's own state that determines its lines."""
         return self.top, self.left
 
     def scroll(self, rows: int) -> None:
-        """Show later (negative: earlier) rows."""
+        """Show later rows, or earlier ones if negative."""
         self.top = max(0, self.top + rows)
 
     def shift(self, columns: int) -> None:
-        """Scroll to the right (negative: left)."""
+        """Scroll to the right, or to the left if negative."""
         self.left = max(0, self.left + columns)
 
     def key(self, view: View, name: str) -> str | None:
-        """``up``, ``down``, ``left``, ``right``, ``pageup``, ``pagedown`` or ``enter`` while it has the focus."""
+        """Handle ``up``, ``down``, ``left``, ``right``, ``pageup``, ``pagedown`` or ``enter``, when it has the focus.
+        """
         if name in ("up", "down"):
             self.scroll(-1 if name == "up" else 1)
         elif name in ("pageup", "pagedown"):
@@ -56,15 +58,15 @@ class Pane(ABC):
         return None
 
     def click(self, view: View, x: int, y: int) -> str | None:
-        """A click at a column and row below the title."""
+        """Handle a click at a column and row below the title."""
         return None
 
     def loses(self, row: int, height: int) -> bool:
-        """Whether a row that was visible when the window was last drawn becomes invisible with another height."""
+        """Whether a row that was visible when the window was last drawn would be hidden with another height."""
         return self.top <= row < self.top + self.height and row >= self.top + height
 
     def window(self, count: int, height: int) -> range:
-        """The rows to show of ``count``; `top` is adjusted into their range."""
+        """Return which of ``count`` rows to show; `top` is adjusted to a valid value."""
         self.height = height
         self.top = max(0, min(self.top, count - height))
         return range(self.top, min(count, self.top + height))

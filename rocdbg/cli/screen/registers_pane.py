@@ -20,7 +20,9 @@ GENERAL = ("pc", "exec", "vcc")
 
 
 class RegistersPane(Pane):
-    """``*`` marks what changed since the previous stop, ``~`` a vector register that changed only in other lanes."""
+    """Shows registers. ``*`` marks a change since the previous stop, ``~`` a vector register changed only in other
+    lanes.
+    """
 
     name = "regs"
 
@@ -41,7 +43,7 @@ class RegistersPane(Pane):
         return title
 
     def names(self, view: View) -> list[str]:
-        """The registers of the group."""
+        """Return the registers of the group."""
         return [name for name in view.register_names if self.group in ("all", _group(name))]
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
@@ -56,7 +58,7 @@ class RegistersPane(Pane):
         for row in shown:
             line: Line = []
             for column in range(across):
-                index = column * rows + row  # down, then across, as GDB's
+                index = column * rows + row  # first down, then across, as in GDB
                 if index < len(names):
                     line += self._cell(view, names[index], width // across)
             found.append(line)
@@ -71,7 +73,7 @@ class RegistersPane(Pane):
             raw, natural = self._texts(view, row)
             text, mark = f"{raw:<{RAW}} {natural}".rstrip(), self._mark(view, row)
             if len(text) > width - NAME - 2:
-                text = raw  # all digits of one form, rather than parts of two
+                text = raw  # all digits of one form are better than parts of two
         style = "class:changed" if mark != " " else ""
         return [
             ("class:register", f"{name:<{NAME}}"), ("class:changed", mark),
@@ -80,7 +82,7 @@ class RegistersPane(Pane):
 
     @staticmethod
     def _texts(view: View, row: RegisterRow) -> tuple[str, str]:
-        """A register as bits and as a value; the value is empty if it is the same."""
+        """Return a register as bits and as a value; the value is empty if it is the same text."""
         value = row.value
         if value.absence is not None or not c_types.is_vector_like(value.type):
             return row.raw, row.natural if row.raw != row.natural else ""

@@ -1,4 +1,4 @@
-"""The full screen as a value: its windows, their layout and focus, and the current view of the session."""
+"""The full screen without a terminal: its windows, their layout and focus, and the current view of the session."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class Picture(Struct, frozen=True):
 
 
 class Lendable(Protocol):
-    """The terminal that shows the screen."""
+    """A terminal that shows the screen, and that can be given to another program."""
 
     def redraw(self) -> None:
         """Draw everything again."""
 
     def pause(self) -> None:
-        """Another program takes the terminal temporarily."""
+        """Give the terminal to another program temporarily."""
 
     def resume(self) -> None:
-        """That program has ended."""
+        """Take the terminal back after the other program has ended."""
 
 
 class _Stops(Observer):
@@ -79,15 +79,15 @@ class Screen:
     """The full-screen mode of a shell, without a terminal.
 
     Attributes:
-        enabled: whether the next line is read on it.
+        enabled: whether the next line is read on the full screen.
         unicode: whether the terminal shows more than ASCII.
         layouts: all layouts by name, the predefined ones first.
-        layout: the name of the one that is shown.
-        focus: the name of the window for arrow and page keys.
-        terminal: what shows it, once it has been shown.
-        frozen: whether a command is running: windows keep their contents from before it.
+        layout: the name of the layout that is shown.
+        focus: the name of the window that receives arrow and page keys.
+        terminal: the terminal that shows it, once it has been shown.
+        frozen: whether a command is running: meanwhile windows keep their earlier contents.
         wanted: what to type into an open block, shown instead of the status.
-        progress: the progress of a running program, shown there too.
+        progress: the progress of a running program, shown in the same place.
     """
 
     def __init__(self, shell: Shell) -> None:
@@ -114,22 +114,22 @@ class Screen:
         self._stops = _Stops()
         shell.session.observers.append(self._stops)
         self._view: View | None = None
-        self._moment = 0  # counts the views; an object's id may be reused
+        self._moment = 0  # counts the views, because the id of an object may be reused
         self._before: dict[tuple[int, int | None], Snapshot] = {}
         self._cache: dict[str, tuple[object, list[Line], Line]] = {}
 
     @property
     def mouse(self) -> bool:
-        """Whether the mouse is ours, or the terminal's (to select text)."""
+        """Whether the screen handles the mouse; otherwise the terminal does, which can then select text."""
         return bool(self.shell.settings.get("tui mouse-events", True))
 
     @property
     def border_kind(self) -> str:
-        """``space``, ``ascii`` or ``acs``: lines, where the terminal shows more than ASCII."""
+        """``space``, ``ascii`` or ``acs`` (lines, if the terminal shows more than ASCII)."""
         kind = str(self.shell.settings.get("tui border-kind", "acs"))
         return kind if kind != "acs" or self.unicode else "ascii"
 
-    # -- the moment
+    # -- the current view
 
     @property
     def view(self) -> View:
@@ -140,7 +140,9 @@ class Screen:
         return self._view
 
     def changed(self) -> None:
-        """Refresh the view after a command. At a stop, the previous view becomes the baseline for changes."""
+        """Refresh the view after a command. At a stop, the previous view becomes the one with which changes are
+        compared.
+        """
         old = self._view
         if old is not None and old.stops != self._stops.count and old.seen_registers is not None:
             self._before = {key: seen for key, seen in self._before.items() if key[0] == old.life}
@@ -151,60 +153,63 @@ class Screen:
     # -- layout and focus
 
     def shown(self) -> list[str]:
-        """The windows of the layout, if there is room."""
+        """Return the windows of the layout for which there is room."""
         return list(self.rects())
 
     def rects(self) -> dict[str, Rect]:
-        """Where the windows are."""
+        """Return the positions of the windows."""
         return arrange(self.layouts[self.layout], *self.size, self._wanted.get(self.layout, {}))
 
     def set_layout(self, name: str) -> None:
-        """Show a layout. The focus stays where it is, if it can."""
+        """Show a layout. The focus stays on its window if that is visible."""
         self.layout = name
         names = list(windows(self.layouts[name]))
         if self.focus not in names:
             self.set_focus(next((each for each in names if each not in (STATUS,)), COMMAND))
 
     def cycle_layout(self, step: int) -> None:
-        """``layout next`` and ``layout prev``."""
+        """``layout next`` and ``layout prev``: show another layout."""
         names = list(self.layouts)
         self.set_layout(names[(names.index(self.layout) + step) % len(names)])
 
     def cycle_among(self, names: tuple[str, ...]) -> None:
-        """The layout after the current one in a list; the first if the current one is not in it."""
+        """Show the layout after the current one in a list, or the first if the current one is not in it."""
         index = names.index(self.layout) + 1 if self.layout in names else 0
         self.set_layout(names[index % len(names)])
 
     def show_registers(self, group: str) -> None:
-        """``tui reg GROUP``: in a layout that has the window."""
+        """``tui reg GROUP``: show a group of registers, in a layout that has the register window."""
         self.registers.group, self.registers.top = group, 0
         if "regs" not in windows(self.layouts[self.layout]):
             self.set_layout("regs")
 
     def cycle_registers(self, step: int) -> None:
-        """``tui reg next`` and ``tui reg prev``."""
+        """``tui reg next`` and ``tui reg prev``: show another group of registers."""
         index = GROUPS.index(self.registers.group)
         self.show_registers(GROUPS[(index + step) % len(GROUPS)])
 
     def focusable(self) -> list[str]:
-        """The visible windows, without the status line."""
+        """Return the visible windows other than the status line."""
         return [name for name in self.shown() if name != STATUS]
 
     def set_focus(self, name: str) -> None:
-        """Give arrow and page keys to this window."""
+        """Direct arrow and page keys to this window."""
         self.focus = name
         self.lanes.has_focus = name == "lanes"
         self.waves.has_focus = name == "waves"
 
     def cycle_focus(self, step: int) -> None:
-        """``focus next`` and ``focus prev``."""
+        """``focus next`` and ``focus prev``: focus another window."""
         names = self.focusable()
         if names:
             index = names.index(self.focus) if self.focus in names else 0
             self.set_focus(names[(index + step) % len(names)])
 
     def resize(self, name: str, horizontal: bool, amount: int, relative: int) -> None:
-        """``winheight`` and ``winwidth``: to ``amount``, or by it with ``relative`` 1 or -1. Raises `CommandError`."""
+        """``winheight`` and ``winwidth``: set a size to ``amount``, or change it by that if ``relative`` is 1 or -1.
+
+        Raises `CommandError`.
+        """
         rect = self.rects()[name]
         now = rect.width if horizontal else rect.height
         size = now + relative * amount if relative else amount
@@ -217,7 +222,7 @@ class Screen:
     # -- drawing
 
     def draw(self, width: int, height: int, prompt_rows: int = 1) -> Picture:
-        """The terminal's lines. ``prompt_rows`` of the command window are reserved for the prompt."""
+        """Return the terminal's lines. ``prompt_rows`` of the command window are reserved for the prompt."""
         self.size = (width, height)
         rects = self.rects()
         segments: list[list[tuple[int, Line]]] = [[] for _ in range(height)]
@@ -237,7 +242,7 @@ class Screen:
                         for row in segments], rects, prompt_row)
 
     def _framed(self, name: str, rect: Rect) -> list[Line]:
-        """A window below its title."""
+        """Return a window's lines below its title."""
         body = self._rows(name, rect.width, rect.height - 1)
         title = title_of(self._cache[name][2], rect.width - 2) if name in self._cache else []
         has_focus = name == self.focus
@@ -249,7 +254,7 @@ class Screen:
         return [fitted([*head, (style, rule * max(0, rect.width - size - 2))], rect.width), *body]
 
     def _rows(self, name: str, width: int, height: int) -> list[Line]:
-        """The contents of a window; cached while nothing in it changes."""
+        """Return the contents of a window, cached while nothing in it changes."""
         pane = self.panes[name]
         kept = self._cache.get(name)
         if self.frozen and name != COMMAND:
@@ -272,7 +277,7 @@ class Screen:
         if not self.shell.guard(look, f"drawing the {name} window"):
             trouble.append([("class:dim", "[ error ]")])
         rows = trouble or rows
-        # the window may have scrolled into the contents
+        # the window may have adjusted its scroll position to its contents
         self._cache[name] = ((*key[:3], pane.state()), rows, title)
         return rows
 
@@ -290,11 +295,11 @@ class Screen:
     # -- keys and mouse
 
     def key(self, name: str) -> str | None:
-        """A key for the window that has the focus; returns its command."""
+        """Handle a key for the window that has the focus; return its command."""
         return self.panes[self.focus].key(self.view, name)
 
     def click(self, x: int, y: int) -> str | None:
-        """A click: the window gets the focus; returns its command."""
+        """Handle a click, which gives the window the focus; return its command."""
         for name, rect in self.rects().items():
             if rect.holds(x, y) and name != STATUS:
                 self.set_focus(name)
@@ -303,14 +308,14 @@ class Screen:
         return None
 
     def wheel(self, x: int, y: int, rows: int) -> None:
-        """The mouse wheel: scrolls the window it is over."""
+        """Handle the mouse wheel, which scrolls the window under the pointer."""
         for name, rect in self.rects().items():
             if rect.holds(x, y) and name != STATUS:
                 self.panes[name].scroll(rows)
 
 
 def _joined(segments: Iterable[tuple[int, Line]], width: int, rule: str) -> Line:
-    """The parts of a row side by side, separated by a line."""
+    """Join the parts of a row side by side, separated by lines."""
     found: Line = []
     at = 0
     for x, line in sorted(segments, key=lambda segment: segment[0]):

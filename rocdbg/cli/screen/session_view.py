@@ -1,4 +1,4 @@
-"""A view of the session at one moment: nothing changes between two commands, so everything is queried once."""
+"""A view of the session at one moment. Nothing changes between two commands, so everything is queried only once."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ BARS = " ▁▂▃▄▅▆▇█"
 PLAIN_BARS = " .:-=+*%#"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 PLACE_STYLES = 6
-"""Colours that distinguish places, in addition to letters."""
+"""How many colours distinguish places, in addition to letters."""
 
 
 class View:
-    """A moment of a session as windows see it.
+    """A session at one moment, as windows see it.
 
     Attributes:
-        shell, session: the objects viewed.
+        shell, session: the objects that are viewed.
         focus: the selected wave, lane and frame.
         unicode: whether the terminal shows more than ASCII.
-        stops: counts the stops there have been.
-        life: counts the runs.
+        stops: the number of stops so far.
+        life: the number of runs so far.
         baseline: the wave's registers at the previous stop, as bytes by name; ``None`` if they were not read.
         seen_registers: `registers`, once a window has used them.
     """
@@ -84,14 +84,15 @@ class View:
 
     @property
     def exec_is_of_source(self) -> bool:
-        """Whether EXEC is the mask of the lanes that are active in the source. It is not where compilers save or
-        restore whole registers, or compute masks."""
+        """Whether EXEC is the mask of the lanes that are active in the source; it is not while code saves or restores
+        whole registers, or computes masks.
+        """
         wave, standing = self.wave, self.standing
         return wave is None or standing is None or wave.exec_mask & standing.used == standing.active & standing.used
 
     @cached_property
     def others(self) -> Counter[tuple[str, int]]:
-        """How many lanes of other waves are at each line."""
+        """The number of lanes of other waves at each line."""
         try:
             return lanes_by_line(self.session.inferior, self.focus.thread)
         except Error:
@@ -99,7 +100,7 @@ class View:
 
     @cached_property
     def listed(self) -> SourcePlace | None:
-        """The middle of the last listing; otherwise the position of the frame, or of the kernel."""
+        """The middle of the last listing, otherwise the position of the frame or of the kernel."""
         try:
             place = self.session.places.default_line()
         except Error:
@@ -115,7 +116,7 @@ class View:
 
     @cached_property
     def breakpoints(self) -> dict[tuple[str, int], str]:
-        """The margin's mark for breakpoints at a line, in GDB's form: ``b+``, ``B-``."""
+        """The mark in the margin for the breakpoints at a line, in GDB's form: ``b+``, ``B-``."""
         found: dict[tuple[str, int], str] = {}
         for breakpoint_ in self.session.breakpoints:
             for place in breakpoint_.locations:
@@ -126,7 +127,7 @@ class View:
 
     @cached_property
     def breakpoint_addresses(self) -> dict[int, str]:
-        """The same for a loaded address."""
+        """The mark for the breakpoints at a loaded address."""
         return {
             int(place.address): _mark(breakpoint_.hit_count, breakpoint_.enabled and place.enabled)
             for breakpoint_ in self.session.breakpoints
@@ -163,16 +164,16 @@ class View:
         return register_names(target, wave.number)
 
     def bar(self, count: int, whole: int) -> str:
-        """A character whose height represents a fraction."""
+        """Return a character whose height represents a fraction."""
         bars = BARS if self.unicode else PLAIN_BARS
         return bars[0 if not count else max(1, count * 8 // max(1, whole))] if count <= whole else bars[8]
 
     def place_style(self, index: int) -> str:
-        """The style of a place of `standing`."""
+        """Return the style of a place of `standing`."""
         return f"class:place{index % PLACE_STYLES}"
 
     def place_letter(self, index: int, active: bool) -> str:
-        """The letter of a place of `standing`: a capital for lanes that are active there."""
+        """Return the letter of a place of `standing`: a capital for lanes that are active there."""
         letter = LETTERS[min(index, len(LETTERS) - 1)]
         return letter if active else letter.lower()
 

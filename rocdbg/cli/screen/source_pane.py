@@ -1,4 +1,4 @@
-"""The source window: lines, breakpoints, and in the margin the number of lanes at each line."""
+"""The source window: lines and breakpoints, with the number of lanes at each line in the margin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_SOURCE = "[ No Source Available ]"
 
 
 class SourcePane(Pane):
-    """Follows the selected frame, or what `list` showed since it was selected."""
+    """Follows the selected frame, or what `list` showed after the frame was selected."""
 
     name = "src"
 
@@ -26,7 +26,7 @@ class SourcePane(Pane):
         self._coloured: tuple[SourceText, tuple[bool, int], list[Line]] | None = None
 
     def place(self, view: View) -> SourcePlace | None:
-        """The line that has to be visible: that of the selection or of the listing, whichever changed last."""
+        """Return the line that has to be visible: that of the selection or of the listing, whichever changed last."""
         key = (view.life, view.stops, view.focus)
         if self._seen[:3] != key:
             self._shown = view.frame_place or (None if view.frame is not None else view.listed)
@@ -39,7 +39,7 @@ class SourcePane(Pane):
         return self._shown
 
     def follow(self) -> None:
-        """Show the selected frame's position, wherever the window was scrolled."""
+        """Show the selected frame's position, even if the window was scrolled elsewhere."""
         self._seen = ()
         self.top = -1
 
@@ -93,7 +93,7 @@ class SourcePane(Pane):
         return found
 
     def _margin(self, view: View, mine: int, others: int, other_width: int) -> Line:
-        """``▂ 9 +5``: lanes of this wave at the line, and the number of those of other waves."""
+        """Return ``▂ 9 +5``: the lanes of this wave at the line, and the number of lanes of other waves."""
         line: Line = []
         standing = view.standing
         if standing is not None:
@@ -124,7 +124,7 @@ class SourcePane(Pane):
         return [_shifted(kept[row], self.left) for row in rows]
 
     def click(self, view: View, x: int, y: int) -> str | None:
-        """A click on the margin sets a breakpoint, or deletes those of the line."""
+        """Handle a click on the margin: set a breakpoint, or delete the breakpoints of the line."""
         place = self.place(view)
         if place is None or x > 8:
             return None
@@ -133,14 +133,14 @@ class SourcePane(Pane):
 
 
 def on_current(view: View, line: Line) -> Line:
-    """The text that the current position indicator highlights: styled itself if `set style tui-current-position`."""
+    """Highlight the text at the current position; with `set style tui-current-position` it keeps its own styles."""
     if view.shell.settings.get("style tui-current-position"):
         return [(f"class:here.styled {style}", text) for style, text in line]
     return [("class:here", text) for _, text in line]
 
 
 def _shifted(line: Line, left: int) -> Line:
-    """A line without its first columns, counting each character as one."""
+    """Return a line without its first columns, counting each character as one column."""
     if not left:
         return line
     found: Line = []

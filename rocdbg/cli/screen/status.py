@@ -1,4 +1,4 @@
-"""The status line: the focus, and EXEC as a small picture. The prompt shows it too."""
+"""The status line: the focus, and EXEC as a small picture. The prompt shows it as well."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from rocdbg.cli.screen.fragments import Fragment, Line, columns, fitted, shorten
 from rocdbg.cli.screen.session_view import View
 
 DOT_ORDER = (0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80)
-"""The same downwards: lanes 0-3 are the left column of a character, lanes 4-7 the right one."""
+"""The bits of a braille character from top to bottom: lanes 0-3 in the left column, lanes 4-7 in the right one."""
 
 MOST_OF_FILE = 32
-"""Columns for the name of a file, so that a long one does not displace EXEC."""
+"""How many columns the name of a file may take, so that a long name does not displace EXEC."""
 
 
 def exec_picture(mask: int, lanes: int, unicode: bool) -> str:
-    """A mask of lanes, eight to a character, lane 0 first; in hexadecimal if only ASCII is available."""
+    """Return a mask of lanes with eight lanes per character, lane 0 first; in hexadecimal if only ASCII is available.
+    """
     if not unicode:
         return f"{mask:0{max(1, lanes // 4)}x}"
     found = ""
@@ -24,7 +25,7 @@ def exec_picture(mask: int, lanes: int, unicode: bool) -> str:
 
 
 def status_parts(view: View) -> list[tuple[int, Line]]:
-    """The parts of the line, each with how dispensable it is (0: not at all)."""
+    """Return the parts of the line, each with a number that says how dispensable it is (0: not at all)."""
     wave = view.wave
     if wave is None:
         program = view.session.inferior.program
@@ -59,7 +60,7 @@ def status_parts(view: View) -> list[tuple[int, Line]]:
 
 
 def status_line(view: View, width: int) -> Line:
-    """As many of the parts as fit into ``width`` columns."""
+    """Return the line with as many parts as fit into ``width`` columns."""
     parts = status_parts(view)
     while sum(columns(text) for _, line in parts for _, text in line) > width and any(rank for rank, _ in parts):
         most = max(rank for rank, _ in parts)

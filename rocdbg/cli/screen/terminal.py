@@ -1,7 +1,7 @@
 """The full screen on a terminal: prompt_toolkit shows what `Screen` draws, and reads lines below it.
 
-The application runs separately for every line, as at the plain prompt: commands run outside it, in the terminal's usual
-mode, where Ctrl-C is a signal. The alternate screen remains between the runs (`_KeptRenderer`).
+The application runs separately for every line, as at the plain prompt. Commands run outside it, in the terminal's usual
+mode, in which Ctrl-C is a signal. The alternate screen stays on between the runs (`_KeptRenderer`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 REPAINT_SECONDS = 0.1
-"""Minimum time between updates of a running command's output."""
+"""The minimum number of seconds between updates of a running command's output."""
 MOST_PROMPT_ROWS = 8
 
 
@@ -89,11 +89,11 @@ class _KeptRenderer(Renderer):
     def leave(self) -> None:
         """Release the terminal."""
         self.leaving = True
-        self.output.enable_autowrap()  # which otherwise only a final drawing would do, and there is none here
+        self.output.enable_autowrap()  # usually done by a final drawing, which does not take place here
         self.reset()
 
     def forget(self) -> None:
-        """Draw everything again the next time: something else has written to the terminal."""
+        """Redraw everything the next time, because something else has written to the terminal."""
         self._last_screen = None
         self._last_style = None
         self.output.reset_attributes()
@@ -111,7 +111,7 @@ class _KeptRenderer(Renderer):
 class FullScreen:
     """Reads lines on the full screen.
 
-    ``history`` and ``completer`` are those of the plain prompt; ``is_open`` says whether a text needs more lines.
+    ``history`` and ``completer`` are those of the plain prompt; ``is_open``: whether a text needs more lines.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class FullScreen:
         self._painted = 0.0
         self._painting = Lock()
         self.toggled = False
-        """Whether the last read ended by Ctrl-X A instead of Enter."""
+        """Whether Ctrl-X A, and not Enter, ended the last read."""
         self._buffer = Buffer(
             history=history, completer=completer, complete_while_typing=Condition(lambda: not self._asks),
             name="DEFAULT_BUFFER",
@@ -140,7 +140,7 @@ class FullScreen:
             search_buffer_control=search.control, preview_search=True,
         )
         entry = HSplit([Window(control, wrap_lines=True, style="class:input"), search])
-        # the buffer needs the event loop, which only runs while a line is read; output is shown without it
+        # The buffer needs the event loop, which runs only while a line is read; without it, only output is shown.
         entry_now = ConditionalContainer(entry, Condition(lambda: self.app.is_running))
         self._input = Float(entry_now, left=0, top=0, width=80, height=1)
         container = FloatContainer(
@@ -160,7 +160,7 @@ class FullScreen:
     # -- on and off
 
     def start(self) -> None:
-        """Take the terminal: output goes to the command window from now on."""
+        """Take the terminal; output goes to the command window from now on."""
         if not self.started:
             self.started = True
             self.shell.out.also = self.shell.err.also = None
@@ -182,12 +182,12 @@ class FullScreen:
             self._echo(True)
 
     def pause(self) -> None:
-        """Another program takes the terminal temporarily (`shell`)."""
+        """Give the terminal to another program temporarily (`shell`)."""
         self._renderer.leave()
         self._echo(True)
 
     def resume(self) -> None:
-        """That program has ended: its output remains visible until Enter."""
+        """Take the terminal back after the other program; its output remains visible until Enter is pressed."""
         with suppress(KeyboardInterrupt, OSError, ValueError):
             sys.stdout.write("[Press RETURN to go on] ")
             sys.stdout.flush()
@@ -201,7 +201,7 @@ class FullScreen:
 
     @staticmethod
     def _echo(on: bool) -> None:
-        """Whether the terminal echoes typed text while a command runs."""
+        """Set whether the terminal echoes text that is typed while a command runs."""
         import termios
 
         with suppress(termios.error, OSError, ValueError):
@@ -214,10 +214,10 @@ class FullScreen:
     def read(
         self, prompt: str, default: str = "", asks: bool = False, begun: Callable[[], None] | None = None
     ) -> str:
-        """A line, or a block of lines. ``asks``: a running command requests it, so that windows do not change;
-        ``begun`` is called when it can be interrupted.
+        """Read a line, or a block of lines.
 
-        Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
+        ``asks``: a running command asks for it, so windows do not change. ``begun`` is called when reading can be
+        interrupted. Raises EOFError and KeyboardInterrupt as prompt_toolkit's prompt does.
         """
         self.start()
         screen = self.screen
@@ -238,7 +238,7 @@ class FullScreen:
             self._prompt = ""
             self._buffer.reset()
             self._paint()
-            self._painted = 0.0  # the first output of the command is shown at once, however long it then takes
+            self._painted = 0.0  # so that the command's first output is shown at once, even if the command takes long
         return text
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -246,7 +246,7 @@ class FullScreen:
         return True
 
     def _run(self, line: str | None) -> None:
-        """Run the command of a key or a click as if typed, and then restore the text at the prompt."""
+        """Run the command of a key or click as if it had been typed, and then restore the text at the prompt."""
         if line is not None:
             self._kept = self._buffer.text
             self.app.exit(result=line)
@@ -275,7 +275,7 @@ class FullScreen:
         return max(1, min(rows + searching, most))
 
     def _leads(self, text: str) -> list[str]:
-        """The prefix of each line of a text at the prompt."""
+        """Return the prefix of each line of a text at the prompt."""
         lines = text.split("\n")
         return [self._prompt, *(lead(lines[:number]) for number in range(1, len(lines)))]
 
@@ -285,12 +285,12 @@ class FullScreen:
             self._renderer.render(self.app, self.app.layout)
 
     def _repaint(self) -> None:
-        """Called when a command has written output."""
+        """Update the screen, because a command has written output."""
         if self.started and not self.app.is_running and time.monotonic() - self._painted > REPAINT_SECONDS:
             self._paint()
 
     def _show_progress(self, text: str) -> None:
-        """The program's progress, from a thread that polls it while a command runs."""
+        """Show the program's progress; called from a thread that polls it while a command runs."""
         self.screen.progress = text
         if self.started and not self.app.is_running:
             self._paint()
@@ -365,7 +365,7 @@ class FullScreen:
 
 
 def history_step(step: int) -> Callable[[KeyPressEvent], None]:
-    """Up and down: in a text of several lines, then in the history."""
+    """Return a handler that moves up or down in a text of several lines and, beyond its ends, in the history."""
 
     def move(event: KeyPressEvent) -> None:
         buffer = event.current_buffer

@@ -1,4 +1,4 @@
-"""The list of waves: the position and number of active lanes of each; a click or Enter selects one."""
+"""The list of waves, with the position and the number of active lanes of each; a click or Enter selects a wave."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.errors import Error
 
 
 class WavesPane(Pane):
-    """Positions are only computed for visible waves: there may be thousands."""
+    """Shows the waves. Positions are computed only for visible ones, as there may be thousands."""
 
     name = "waves"
 

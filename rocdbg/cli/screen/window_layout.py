@@ -1,7 +1,7 @@
-"""Layouts: how windows share the terminal, as GDB's ``tui new-layout`` writes them.
+"""Layouts: how windows share the terminal, in the syntax of GDB's ``tui new-layout``.
 
 A layout is a tree of windows and splits with weights; `arrange` gives each window its rectangle. The status line has
-one row, whatever its weight.
+one row, regardless of its weight.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COMMAND = "cmd"
 WINDOWS = ("src", "asm", "regs", "lanes", "locals", "waves", STATUS, COMMAND)
 """All windows, with GDB's names where it has them."""
 LEAST = 2
-"""Minimum rows of a visible window: its title and a line."""
+"""The minimum number of rows of a visible window: its title and one line."""
 LEAST_WIDTH = 10
 MAX_DEPTH = 20
 MAX_WINDOWS = 64
@@ -32,7 +32,7 @@ PREDEFINED = {
 
 
 class LayoutError(Error):
-    """An invalid layout."""
+    """A layout is invalid."""
 
 
 class Rect(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Rect(Struct, frozen=True):
     height: int
 
     def holds(self, x: int, y: int) -> bool:
-        """Whether a cell lies in it."""
+        """Whether a cell is inside it."""
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
@@ -69,9 +69,9 @@ class Split(Struct, frozen=True):
 
 
 def parse_layout(text: str) -> Split:
-    """``[-horizontal] WINDOW WEIGHT ...``; a window may be ``{ [-horizontal] NAME WEIGHT ... }``.
+    """Parse ``[-horizontal] WINDOW WEIGHT ...``; a window may be ``{ [-horizontal] NAME WEIGHT ... }``.
 
-    Raises `LayoutError`, in GDB's words where available.
+    Raises `LayoutError`, in GDB's words if GDB has such an error.
     """
     words = text.replace("{", " { ").replace("}", " } ").split()
     layout, rest = _split(words, 0)
@@ -113,7 +113,7 @@ def _split(words: list[str], depth: int) -> tuple[Split, list[str]]:
 
 
 def windows(layout: Leaf | Split) -> Iterator[str]:
-    """The names of a layout's windows, from the top and the left."""
+    """Yield the names of a layout's windows, from the top and from the left."""
     if isinstance(layout, Leaf):
         yield layout.name
     else:
@@ -122,9 +122,9 @@ def windows(layout: Leaf | Split) -> Iterator[str]:
 
 
 def arrange(layout: Split, width: int, height: int, wanted: Mapping[tuple[str, bool], int]) -> dict[str, Rect]:
-    """The rectangles of the windows on a terminal; windows for which there is no room are omitted.
+    """Return the rectangles of the windows on a terminal; windows for which there is no room are omitted.
 
-    ``wanted`` has rows ``(name, False)`` and columns ``(name, True)`` that the user asked for.
+    ``wanted`` has the rows (key ``(name, False)``) and columns (key ``(name, True)``) that the user requested.
     """
     found: dict[str, Rect] = {}
     _place(layout, Rect(0, 0, width, height), wanted, found)
@@ -143,7 +143,7 @@ def _place(
     extent = rect.width if node.horizontal else rect.height
     sizes = _sizes(node, extent - gap * (len(node.parts) - 1), wanted)
     shown = [index for index, size in enumerate(sizes) if size > 0]
-    sizes[shown[0] if shown else 0] += gap * (len(sizes) - max(1, len(shown)))  # separators next to omitted windows
+    sizes[shown[0] if shown else 0] += gap * (len(sizes) - max(1, len(shown)))  # separators of omitted windows
     at = rect.x if node.horizontal else rect.y
     for (part, _), size in zip(node.parts, sizes, strict=True):
         if node.horizontal:
@@ -154,7 +154,7 @@ def _place(
 
 
 def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> list[int]:
-    """Shares of an extent by weight; requested and fixed sizes come first, and the command window is always kept."""
+    """Divide an extent by weight; requested and fixed sizes take precedence, and the command window is always kept."""
     least = LEAST_WIDTH if node.horizontal else LEAST
     fixed: dict[int, int] = {}
     for index, (part, _) in enumerate(node.parts):
@@ -176,7 +176,7 @@ def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> 
         fixed = {kept[0]: extent}
     left = extent - sum(fixed[index] for index in kept if index in fixed)
     free = [index for index in sorted(kept) if index not in fixed]
-    if not free and left > 0:  # all sizes were requested: the last takes the rest
+    if not free and left > 0:  # all sizes were requested: the last part takes the rest
         last = next((i for i in sorted(kept, reverse=True) if node.parts[i][0] != Leaf(STATUS)), kept[0])
         fixed[last] += left
     shares = _shares([max(1, node.parts[index][1]) for index in free], left, least)
@@ -185,7 +185,7 @@ def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> 
 
 
 def _by_importance(node: Split) -> list[int]:
-    """The parts, that with the command window first, the status line last."""
+    """Return the parts in order of importance: that with the command window first, the status line last."""
 
     def rank(index: int) -> tuple[int, int]:
         names = list(windows(node.parts[index][0]))
@@ -195,7 +195,7 @@ def _by_importance(node: Split) -> list[int]:
 
 
 def _shares(weights: Sequence[int], extent: int, least: int) -> list[int]:
-    """An extent divided by weights, each at least ``least`` (the extent allows it)."""
+    """Divide an extent by weights into shares of at least ``least``, for which the extent must suffice."""
     if not weights:
         return []
     total = sum(weights)

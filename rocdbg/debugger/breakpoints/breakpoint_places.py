@@ -50,14 +50,14 @@ class PlaceIndex:
         return tuple((key, program.base) for key, (program, _) in self._programs.items())
 
     def at(self, address: LoadedAddress) -> list[int]:
-        """The breakpoints at a loaded address."""
+        """Return the breakpoints at a loaded address."""
         found: list[int] = []
         for program, numbers in self._programs.values():
             found += numbers.get(program.to_file(address), ())
         return found
 
     def like(self, place: Location) -> Sequence[int]:
-        """The breakpoints at the same place, ascending."""
+        """Return the breakpoints at the same place, ascending."""
         _, numbers = self._programs.get(id(place.program), (None, {}))
         return numbers.get(place.file_address, ())
 

@@ -111,7 +111,7 @@ class Breakpoint(_Noted):
         return not self.locations
 
     def addresses(self) -> frozenset[LoadedAddress]:
-        """The addresses at which waves have to stop for it."""
+        """Return the addresses at which waves have to stop for it."""
         return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
 
     def lanes_of(self, arrival: Arrival) -> int:

@@ -57,7 +57,7 @@ class Catcher:
     # -- events of waves
 
     def _instructions(self, names: frozenset[str]) -> frozenset[LoadedAddress]:
-        """The addresses of instructions with these names in the target's loaded code."""
+        """Return the addresses of instructions with these names in the target's loaded code."""
         target = self._parts.inferior.need_target()
         loaded = target.code_objects()
         if loaded is not self._loaded:
@@ -72,7 +72,7 @@ class Catcher:
         return self._found[names]
 
     def ends(self) -> frozenset[LoadedAddress]:
-        """The addresses where waves end."""
+        """Return the addresses where waves end."""
         return self._instructions(_ENDS)
 
     def _dispatches(self, made: Catchpoint) -> list[DispatchInfo]:

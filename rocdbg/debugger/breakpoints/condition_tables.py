@@ -39,7 +39,7 @@ class TableMaker:
         self._asked: set[tuple[int, tuple[int, ...], int, int]] = set()
 
     def __len__(self) -> int:
-        """The number of tables."""
+        """Return the number of tables."""
         return len(self._by_node)
 
     def add(

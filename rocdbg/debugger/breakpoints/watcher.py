@@ -64,7 +64,7 @@ class Watcher:
         """The wave that stopped last; None if the target has moved in time since then."""
 
     def all(self) -> list[Watchpoint]:
-        """The enabled watchpoints."""
+        """Return the enabled watchpoints."""
         return [one for one in self._parts.breakpoints.elsewhere if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
@@ -234,7 +234,7 @@ class Watcher:
             watchpoint.values, watchpoint.memory, watchpoint.in_registers, watchpoint.registers = known
 
     def _stored(self, memory: WatchedMemory, before: Value | None) -> Value | None:
-        """The current contents of the memory from which a value was read."""
+        """Return the current contents of the memory from which a value was read."""
         target = self._parts.inferior.target
         if target is None or before is None:
             return None

@@ -187,7 +187,7 @@ def character_type(prefix: str, environment: Environment) -> Type:
 
 
 def object_cast(type_: Type, value: Value, environment: Environment) -> Value:
-    """A cast to a class or array type. Raises `ExpressionError` if the value cannot be reinterpreted."""
+    """Cast a value to a class or array type. Raises `ExpressionError` if the value cannot be reinterpreted."""
     if isinstance(type_.strip_typedefs(), ArrayType):
         if isinstance(value.bare, ArrayType | FunctionType) and c_types.size_of(type_) != POINTER:
             raise ExpressionError("Invalid cast.")  # here an array counts as a pointer to its elements

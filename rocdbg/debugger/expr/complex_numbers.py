@@ -11,7 +11,7 @@ COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 
 
 def parts(value: Value) -> tuple[Value, Value]:
-    """The real and the imaginary part of a complex number. Raises `ExpressionError` for any other value."""
+    """Return the real and the imaginary part of a complex number. Raises `ExpressionError` for any other value."""
     if not c_types.is_complex(value.type):
         raise ExpressionError("expected a complex number")
     data = value.contents()
@@ -20,7 +20,7 @@ def parts(value: Value) -> tuple[Value, Value]:
 
 
 def element_type(type_: Type) -> Type:
-    """The type of a complex type's parts."""
+    """Return the type of a complex type's parts."""
     size = c_types.size_of(type_) // 2
     return {4: c_types.FLOAT, 8: c_types.DOUBLE}.get(size) or BaseType("half", Encoding.FLOAT, size)
 

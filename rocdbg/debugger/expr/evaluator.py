@@ -115,7 +115,7 @@ class Evaluator(Struct):
     # -- entry points
 
     def text(self, text: str) -> Value:
-        """The value of an expression as typed."""
+        """Return the value of an expression as typed."""
         tree = value_tree(text, self.environment)
         with nesting_limited(text):
             return self.whole(tree)
@@ -237,7 +237,7 @@ class Evaluator(Struct):
     # -- types
 
     def type(self, name: syntax.AnyTypeName) -> Type:
-        """The type of a type name."""
+        """Return the type of a type name."""
         return named_type(name, self.environment, self._unevaluated)
 
     def _unevaluated(self, node: syntax.Expression) -> Type:

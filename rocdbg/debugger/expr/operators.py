@@ -218,12 +218,12 @@ def need_no_operator(operator: str, operands: Sequence[Value]) -> None:
 
 
 def advance(pointer: Value, count: int) -> Value:
-    """A pointer moved by ``count`` elements."""
+    """Return a pointer moved by ``count`` elements."""
     return Value.of_int(pointer.type, pointer.as_int() + count * _target_size(pointer))
 
 
 def stepped(value: Value, operator: str) -> Value:
-    """The result of ``++`` or ``--``."""
+    """Return the result of ``++`` or ``--``."""
     one = 1 if operator == "++" else -1
     if isinstance(value.bare, ArrayType | FunctionType) and not getattr(value.bare, "of_member", False):
         raise ExpressionError("Invalid cast.")

@@ -48,7 +48,7 @@ class Callee(Struct, frozen=True):
 
     @classmethod
     def of(cls, function: Function, program: Program) -> Callee | None:
-        """A function of the program; ``None`` for one without code of its own."""
+        """Return a function of the program; ``None`` for one without code of its own."""
         entry = function.entry_pc if function.entry_pc is not None else function.low_pc
         if entry is None:
             return None

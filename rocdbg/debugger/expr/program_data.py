@@ -86,7 +86,7 @@ class Data:
     # -- the place
 
     def environment(self, focus: Focus | None = None) -> ProgramEnvironment:
-        """The environment of expressions at a focus (by default the current one)."""
+        """Return the environment of expressions at a focus (by default the current one)."""
         if focus is None:
             focus = self._focus.current
         running = self._inferior.target is not None and focus.thread is not None and is_used(self._inferior, focus)
@@ -247,7 +247,7 @@ class Data:
         return self._history.latest()
 
     def integer(self, text: str) -> int:
-        """The value of an integer expression (counts, line numbers, exit status)."""
+        """Return the value of an integer expression (counts, line numbers, exit status)."""
         value = evaluate(text, self.environment())
         return decay(value).as_int()
 
@@ -273,7 +273,7 @@ class Data:
         return found.type if found is not None else None
 
     def expression_type(self, text: str) -> tuple[Type, bool]:
-        """The type of an expression or type name, and whether it was a type name; no side effects."""
+        """Return the type of an expression or type name, and whether it was a type name; no side effects."""
         return evaluate_type(text, self.environment())
 
     def formatter(

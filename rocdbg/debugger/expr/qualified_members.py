@@ -17,7 +17,7 @@ POINTER_TO_METHOD = 16
 
 
 def class_of(scope: str, environment: Environment) -> ClassType | None:
-    """The class to which a name refers; ``None`` if there is none."""
+    """Return the class to which a name refers; ``None`` if there is none."""
     if not scope or not environment.is_type(scope):
         return None
     found = environment.complete_type(environment.types.named(scope, "").strip_typedefs())
@@ -86,7 +86,7 @@ def _method(class_: ClassType, name: str) -> Method | None:
 
 
 def _with_bases(class_: Type, environment: Environment) -> list[ClassType]:
-    """A class and its bases, each once, nearest first."""
+    """Return a class and its bases, each once, nearest first."""
     waiting = [class_]
     found: list[ClassType] = []
     while waiting and len(found) < 1000:

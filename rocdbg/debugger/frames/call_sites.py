@@ -49,13 +49,13 @@ class DescribedCalls:
         return None
 
     def entry_called(self, caller: FrameContext, return_address: LoadedAddress) -> Die | None:
-        """The entry of the subprogram or entry point that is called; None when not stated."""
+        """Return the entry of the subprogram or entry point that is called; None when not stated."""
         site = _site(caller, return_address)
         return None if site is None else site.origin
 
 
 def _site(caller: FrameContext, return_address: LoadedAddress) -> CallSite | None:
-    """The description of the call that returns to a loaded address."""
+    """Return the description of the call that returns to a loaded address."""
     function = caller.function
     if function is None:
         return None

@@ -71,7 +71,7 @@ def is_clangs(function: Function) -> bool:
 
 
 def returned_parts(type_: Type, by_reference: bool) -> Parts | None:
-    """The parts of a returned value; ``None`` if it is returned in memory. Raises `UnknownPassingError`."""
+    """Return the parts of a returned value; ``None`` if it is returned in memory. Raises `UnknownPassingError`."""
     if by_reference:
         return None
     found = parts(type_, c_types.size_of(type_))
@@ -91,7 +91,7 @@ def is_by_reference(die: Die | None) -> bool:
 
 
 def parts(type_: Type, size: int) -> Parts | None:
-    """The parts of a value in registers; ``None`` where it is in memory. Raises `UnknownPassingError`."""
+    """Return the parts of a value in registers; ``None`` where it is in memory. Raises `UnknownPassingError`."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         if _is_flexible(stripped) or counted(stripped) > MAX_COUNTED:
@@ -123,7 +123,7 @@ def _is_empty(type_: ClassType) -> bool:
 
 
 def _flatten(type_: Type, offset: int) -> Parts:
-    """The scalars of a type at an offset. Raises `UnknownPassingError`."""
+    """Return the scalars of a type at an offset. Raises `UnknownPassingError`."""
     stripped = type_.strip_typedefs()
     if isinstance(stripped, ClassType):
         return _flatten_class(stripped, offset, as_base=False)
@@ -139,7 +139,7 @@ def _flatten(type_: Type, offset: int) -> Parts:
 
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
-    """The scalars of a class, with padding where clang makes it explicit (CGRecordLowering); a base has no tail
+    """Return the scalars of a class, with padding where clang makes it explicit (CGRecordLowering); a base has no tail
     padding.
     """
     if any(member.bit_offset is None for member in type_.members):
@@ -231,7 +231,7 @@ def _units(type_: ClassType) -> list[_Placed]:
 
 
 def _integer_bytes(size: int) -> int:
-    """The size of the smallest integer with at least this many bytes."""
+    """Return the size of the smallest integer with at least this many bytes."""
     return 1 << max(size - 1, 0).bit_length()
 
 
@@ -372,7 +372,7 @@ def returns_by_reference(function: Function) -> bool:
 
 
 def value_in_registers(type_: Type, by_reference: bool, target: Target, thread: int, lane: int) -> Value | None:
-    """A value of a type that was just returned to a lane; ``None`` where it was returned in memory.
+    """Return a value of a type that was just returned to a lane; ``None`` where it was returned in memory.
 
     Raises `UnknownPassingError`.
     """

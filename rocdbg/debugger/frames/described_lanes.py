@@ -347,7 +347,7 @@ def _described(
 
 
 def _sums(what: LocationList, wave_size: int) -> list[Sum]:
-    """The descriptions of a list that consist of a register, or of the sum of a register and a constant."""
+    """Return the descriptions of a list that consist of a register, or of the sum of a register and a constant."""
     found = []
     for low, high, data in what:
         described = _sum(data, what.dialect or "amd", wave_size)
@@ -357,13 +357,13 @@ def _sums(what: LocationList, wave_size: int) -> list[Sum]:
 
 
 def _scope_of(variable: Variable) -> list[Extent]:
-    """The addresses of the block that declares a variable."""
+    """Return the addresses of the block that declares a variable."""
     parent = variable.die.parent
     return [] if parent is None else [(part.low, part.high) for part in ranges_of(parent)]
 
 
 def _registers(operations: Sequence[Operation]) -> set[int] | None:
-    """The registers that an expression reads; None if it describes memory."""
+    """Return the registers that an expression reads; None if it describes memory."""
     found: set[int] = set()
     for operation in operations:
         if operation.info.meaning in _IN_MEMORY:

@@ -30,7 +30,7 @@ class Piece(Struct, frozen=True):
 
 
 def pieces_of(data: bytes, dialect: str) -> list[Piece]:
-    """The pieces that an expression is composed of; empty for any other expression."""
+    """Return the pieces that an expression is composed of; empty for any other expression."""
     operations = decode(data, dialect)
     ends = [index for index, operation in enumerate(operations) if operation.info.meaning in ("piece", "bit_piece")]
     if not ends or ends[-1] != len(operations) - 1 or len(ends) > _MOST_PIECES:
@@ -47,7 +47,7 @@ def pieces_of(data: bytes, dialect: str) -> list[Piece]:
 
 
 def composed(pieces: list[Piece]) -> bytes:
-    """The expression that consists of some pieces."""
+    """Return the expression that consists of some pieces."""
     return b"".join(piece.data + piece.end for piece in pieces)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def entry_points_of(function: Function | None) -> list[EntryPoint]:
-    """The additional entry points of a subprogram."""
+    """Return the additional entry points of a subprogram."""
     if function is None or not function.unit.index.records.entry_points:
         return []
     return [EntryPoint(child) for child in function.die.children if child.tag == Tag.ENTRY_POINT]

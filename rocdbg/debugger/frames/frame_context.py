@@ -140,7 +140,7 @@ class FrameContext:
         return self.program.base
 
     def for_unit(self, unit: Unit, about: LocationDescription | None = None) -> FrameContext:
-        """The same frame, for expressions of a compile unit that may differ from its own (global variables).
+        """Return the same frame, for expressions of a compile unit that may differ from its own (global variables).
 
         ``about`` is the object to which they refer, if any (DW_OP_push_object_address).
         """
@@ -152,7 +152,7 @@ class FrameContext:
         return other
 
     def at_lane(self, lane: int) -> FrameContext:
-        """The same frame of another lane that is at the same place, or of `ANY_LANE`.
+        """Return the same frame of another lane that is at the same place, or of `ANY_LANE`.
 
         The registers of an outer frame must be the same for both.
         """
@@ -256,7 +256,7 @@ class FrameContext:
         return frame
 
     def return_address(self) -> int | None:
-        """The PC of the calling frame, ``None`` for the outermost."""
+        """Return the PC of the calling frame, ``None`` for the outermost."""
         return self._returns_to
 
     @cached_property
@@ -305,7 +305,7 @@ class FrameContext:
 
 
 def entered(context: FrameContext) -> EntryPoint | None:
-    """The entry point through which a frame's function was entered, if not at its beginning."""
+    """Return the entry point through which a frame's function was entered, if not at its beginning."""
     return context.physical.entered(context)
 
 

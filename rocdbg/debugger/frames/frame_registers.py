@@ -48,7 +48,7 @@ _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for h
 
 
 def special_names(target: Target, thread: int) -> list[str]:
-    """The registers without a DWARF number that a wave has, in the order they are shown."""
+    """Return the registers without a DWARF number that a wave has, in the order they are shown."""
     return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
 
 
@@ -110,7 +110,7 @@ class RegisterFile(Struct, frozen=True):
         return Value(type_, CallbackStorage(text, *_interleave(values), tuple(values)))
 
     def _names_of(self, register: Register) -> list[str]:
-        """The names of the single registers."""
+        """Return the names of the single registers."""
         if register.kind is not K.SPECIAL:
             file = operands.FILE_NAMES[register.kind]
             return [f"{file}{register.index + number}" for number in range(register.dwords)]
@@ -159,7 +159,7 @@ class RegisterFile(Struct, frozen=True):
         return c_types.CXX_CODE_POINTER if function is not None and function.unit.is_cxx else c_types.CODE_POINTER
 
     def _special(self, name: str) -> Value | None:
-        """A special register, including mask-is-zero flags, aperture bases and null."""
+        """Return a special register, including mask-is-zero flags, aperture bases and null."""
         name = operands.ALIASES.get(name, name)
         if name in _HALVES:
             return self._part(name)
@@ -178,7 +178,7 @@ class RegisterFile(Struct, frozen=True):
         return self._lds_direct() if name == "src_lds_direct" else self._named(name.removeprefix("src_"))
 
     def _lds_direct(self) -> Value | None:
-        """The LDS data that M0 selects: its low half gives the address, bits 16 to 18 the type."""
+        """Return the LDS data that M0 selects: its low half gives the address, bits 16 to 18 the type."""
         m0 = self.target.read_special(self.thread, "m0")
         if m0 is None:
             return None
@@ -200,7 +200,7 @@ class RegisterFile(Struct, frozen=True):
         return {4: c_types.INT, 8: c_types.UNSIGNED_LONG}.get(size, c_types.unsigned_of(size))
 
     def _undescribed(self, name: str) -> Value | None:
-        """A register without a DWARF number."""
+        """Return a register without a DWARF number."""
         thread, target = self.thread, self.target
         number = target.read_special(thread, name)
         if number is None:

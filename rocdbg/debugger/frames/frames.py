@@ -253,7 +253,7 @@ class FrameChain(Struct):
         return self._frames[max(0, level - self._frames[0].level)]
 
     def _of_another(self, like: FrameChain) -> Frame | None:
-        """The innermost frame, copied from another lane's; ``None`` if that is not possible."""
+        """Return the innermost frame, copied from another lane's; ``None`` if that is not possible."""
         self.like = None
         with suppress(Error):  # the error may concern only this lane
             first, lane = like.get(0), self.scope.lane
@@ -267,7 +267,7 @@ class FrameChain(Struct):
         return frame.level if frame is not None else 0
 
     def _entered(self) -> Entered:
-        """The physical level at which the lane's frames begin, and its PC there."""
+        """Return the physical level at which the lane's frames begin, and its PC there."""
         lane, lane_pcs = self.scope.lane, self.lane_pcs
         if lane is None or lane_pcs is None or lane_pcs.active >> lane & 1:
             return Entered(0, None)
@@ -358,7 +358,7 @@ class FrameChain(Struct):
         return caller, ""
 
     def _inline_frames(self, context: FrameContext, level: int, pc: LoadedAddress) -> list[Frame]:
-        """The frames at one physical PC, innermost first."""
+        """Return the frames at one physical PC, innermost first."""
         program = context.program
         lookup = context.pc or NOWHERE
         file_pc = program.to_file(lookup)

@@ -115,7 +115,7 @@ class Inferior:
         return self.target is not None and not self.target.finished
 
     def unwinder(self, program: Program) -> Unwinder:
-        """The unwind rules of a code object."""
+        """Return the unwind rules of a code object."""
         found = self._unwinders.get(program)
         if found is None:
             synthesis = self.machine_code(program)
@@ -160,11 +160,11 @@ class Inferior:
         return self.need_target().wave(thread)
 
     def program_of(self, thread: int) -> Program:
-        """The code object whose code a wave executes."""
+        """Return the code object whose code a wave executes."""
         return self.programs.at(self.wave(thread).pc)
 
     def active_lanes(self, thread: int) -> int:
-        """The mask of active lanes of a wave."""
+        """Return the mask of active lanes of a wave."""
         return self._activity(thread)[0]
 
     def lane_count(self, thread: int) -> int:
@@ -215,7 +215,7 @@ class Inferior:
     # -- frames
 
     def chain(self, focus: Focus) -> FrameChain:
-        """The current frames of a lane; cached until the target runs."""
+        """Return the current frames of a lane; cached until the target runs."""
         key = focus.with_frame(0)
         found = self._chains.get(key)
         if found is None:
@@ -257,7 +257,7 @@ class Inferior:
         return CalledFrom(calls.return_address, frames)
 
     def _trapped_at(self, thread: int) -> int | None:
-        """The address of the debug trap after which a wave is stopped; ``None`` if it has moved on or its PC was
+        """Return the address of the debug trap after which a wave is stopped; ``None`` if it has moved on or its PC was
         written.
         """
         if thread not in self.behind_traps:
@@ -266,7 +266,8 @@ class Inferior:
         return trap if self.wave(thread).pc == behind else None
 
     def frames(self, focus: Focus) -> Iterator[Frame]:
-        """The frames of a lane, innermost first, inline ones included; lazily unwound. Raises `NoRegistersError`."""
+        """Yield the frames of a lane, innermost first, inline ones included; lazily unwound. Raises `NoRegistersError`.
+        """
         return iter(self.chain(self.need_stack(focus)))
 
     def frame(self, focus: Focus) -> Frame:
@@ -299,7 +300,7 @@ class Inferior:
 
 
 def outwards(inferior: Inferior, frame: Frame) -> Iterator[Frame]:
-    """A frame and its callers."""
+    """Yield a frame and its callers."""
     return (other for other in inferior.frames(frame.scope) if other.level >= frame.level)
 
 

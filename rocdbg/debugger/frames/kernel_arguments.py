@@ -68,7 +68,7 @@ def _find_argument(program: Program, routine: Routine, parameter: Variable) -> K
 
 
 def entry_value(frame: Frame, parameter: Variable, target: Target, memory: Memory) -> Value | None:
-    """The value passed for a kernel's parameter; None if not known."""
+    """Return the value passed for a kernel's parameter; None if not known."""
     routine = routine_of(frame) if frame.scopes else None
     if routine is None or frame.scope.thread is None:
         return None

@@ -70,7 +70,7 @@ class LanePcs(Struct):
     _candidates: dict[tuple[int, int], tuple[LoadedAddress, ...]] = field(default_factory=dict)
 
     def vector(self, level: int = 0) -> LanePcVector | None:
-        """The lane PCs of a physical frame; ``None`` without a DW_AT_LLVM_lane_pc that can be evaluated."""
+        """Return the lane PCs of a physical frame; ``None`` without a DW_AT_LLVM_lane_pc that can be evaluated."""
         vectors = self._vectors_at(level)
         return vectors[0] if vectors else None
 
@@ -200,7 +200,7 @@ class LanePcs(Struct):
 
 
 def top_context(program: Program, target: Target, scope: Focus, unwinder: Unwinder) -> FrameContext:
-    """The innermost physical frame at the wave's own PC."""
+    """Return the innermost physical frame at the wave's own PC."""
     assert scope.thread is not None
     access = ThreadAccess(target, scope.thread)
     pc = target.wave(scope.thread).pc

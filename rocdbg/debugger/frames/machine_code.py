@@ -75,7 +75,8 @@ class MachineCode:
         return found
 
     def lane_pc(self, pc: FileAddress, wave_size: int) -> Expression | None:
-        """The DW_AT_LLVM_lane_pc expression for an address; ``None`` outside functions that could be analysed."""
+        """Return the DW_AT_LLVM_lane_pc expression for an address; ``None`` outside functions that could be analysed.
+        """
         table = self._table(pc, wave_size)
         found = table.lane_pc(pc) if table is not None else None
         return None if found is None else Expression(found, _DIALECT)

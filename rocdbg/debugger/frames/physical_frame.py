@@ -72,7 +72,7 @@ class PhysicalFrame:
         return self._access
 
     def at_pc(self, pc: LoadedAddress) -> PhysicalFrame:
-        """The same frame for lanes that wait at ``pc``."""
+        """Return the same frame for lanes that wait at ``pc``."""
         other = PhysicalFrame(self.program, self._access, pc, self.rows, None, self.call_sites, self.elsewhere)
         other.callee, other.wave_pc, other.unwound = self.callee, self.wave_pc, self.unwound
         return other
@@ -135,7 +135,7 @@ class PhysicalFrame:
 
 
 def _of_caller(callee: FrameContext) -> dwarf.CallerRegisters:
-    """The registers of the frame that called another."""
+    """Return the registers of the frame that called another."""
     found = callee.found_row
     if found is None:
         return dwarf.CallerRegisters(callee, lambda number: undefined_location())

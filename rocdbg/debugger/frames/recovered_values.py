@@ -61,7 +61,7 @@ class Followed(Struct):
     """The lines of the routine's text, if there are initialisers."""
 
     def initialised(self, variable: Variable, pc: int) -> Initialiser | None:
-        """A variable's initialiser, if it has certainly been executed."""
+        """Return a variable's initialiser, if it has certainly been executed."""
         found = self.initialisers.get(variable.offset)
         done = found is not None and self.passed is not None and self.passed.before(pc) > found.line
         return found if done else None
@@ -119,7 +119,7 @@ class Recovery:
         return followed if variable.offset in followed.numbers or variable.offset in followed.objects else None
 
     def followed(self, program: Program, routine: Routine, wave_size: int) -> Followed:
-        """The analysis of a routine's variables."""
+        """Return the analysis of a routine's variables."""
         key = id(program), routine.scope.offset, wave_size
         kept = self._routines.get(key)
         if kept is None:
@@ -211,7 +211,7 @@ class _Values:
         self._reader = Reader(self._bits, self._position)
 
     def value(self, variable: Variable) -> Value | None:
-        """A variable's value; None where it is not known."""
+        """Return a variable's value; None where it is not known."""
         followed, context, size = self._followed, self._frame.context, variable.type.size
         number = followed.numbers.get(variable.offset)
         if not size or context.pc is None or (number is None and variable.offset not in followed.objects):
@@ -267,7 +267,7 @@ def _line(program: Program, routine: Routine, known: Constants, address: int) ->
 def _followed_data(
     followed: Followed, number: int, size: int, pc: int, context: FrameContext
 ) -> bytes | None:
-    """The bytes of a variable that machine code still has."""
+    """Return the bytes of a variable that machine code still has."""
     if followed.flow is None:
         return None
     places = followed.flow.before(pc)
@@ -289,7 +289,7 @@ def _followed_data(
 def _claims(
     variable: Variable, what: LocationList, number: int, wave_size: int, constants: dict[int, int]
 ) -> list[Claim] | None:
-    """The registers and numbers in a location list; None if it has two different numbers."""
+    """Return the registers and numbers in a location list; None if it has two different numbers."""
     size = variable.type.size or 0
     found: list[Claim] = []
     entries = [entry for entry in what if entry[0] is not None and entry[1] is not None]
@@ -316,7 +316,7 @@ def _claims(
 
 
 def _read(context: FrameContext, place: int) -> int | None:
-    """A dword of the frame's lane in a register, if unwinding can recover it."""
+    """Return a dword of the frame's lane in a register, if unwinding can recover it."""
     if place >= CONSTANT or context.lane is None:
         return None
     vector = place - VECTOR

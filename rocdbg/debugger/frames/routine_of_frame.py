@@ -9,7 +9,7 @@ from rocdbg.dwarf.info import InlinedSubroutine
 
 
 def routine_of(frame: Frame) -> Routine | None:
-    """The routine whose variables a frame shows."""
+    """Return the routine whose variables a frame shows."""
     function = frame.function
     if frame.inline is None:
         return Routine(function) if function is not None else None

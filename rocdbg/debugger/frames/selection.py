@@ -151,11 +151,11 @@ class Selection:
     # -- frames
 
     def frames(self, focus: Focus | None = None) -> Iterator[Frame]:
-        """The frames of a lane (by default the current one), innermost first, inline ones included."""
+        """Yield the frames of a lane (by default the current one), innermost first, inline ones included."""
         return self._inferior.frames(self.current if focus is None else focus)
 
     def frame(self, focus: Focus | None = None) -> Frame:
-        """The frame of a focus (by default the selected one). Raises `FocusError` when there is none."""
+        """Return the frame of a focus (by default the selected one). Raises `FocusError` when there is none."""
         return self._inferior.frame(self.current if focus is None else focus)
 
     def is_divergent(self) -> bool:

@@ -34,7 +34,7 @@ class UnwindRow(Protocol):
         """Whether the row has no rule at all: a bare ``.cfi_startproc`` in assembly does not describe the callers."""
 
     def cfa_location(self, context: Context) -> LocationDescription | None:
-        """The canonical frame address, evaluated in the frame's context."""
+        """Return the canonical frame address, evaluated in the frame's context."""
 
     def register_location(self, number: int, context: Context) -> LocationDescription:
         """Return where the caller's register ``number`` is; undefined if it is lost."""
@@ -47,7 +47,7 @@ class RowSource(Protocol):
     """Gives rows by file address."""
 
     def row(self, pc: FileAddress) -> UnwindRow | None:
-        """The row for this file address; ``None`` if this source has none."""
+        """Return the row for this file address; ``None`` if this source has none."""
 
 
 PROLOGUE = "prologue analysis"
@@ -64,7 +64,7 @@ class FoundRow(Struct, frozen=True):
 
 
 def complain(program: Program, pc: FileAddress, error: Error, source: str) -> None:
-    """Report call frame information that cannot be used, with the function at a PC; ``source`` names its section."""
+    """Report unusable call frame information, and the function at the PC that it is for; ``source`` is its section."""
     if isinstance(error, dwarf.DwarfError):
         try:
             function = program.info.function_at(pc) if program.has_debug_info else None
@@ -91,7 +91,7 @@ class _FrameSection:
         self._tables: dict[str, RowSource] = {}
 
     def row(self, pc: FileAddress) -> UnwindRow | None:
-        """The row at a file address."""
+        """Return the row at a file address."""
         unit = self._program.info.unit_at(pc) if self._program.has_debug_info else None
         dialect = unit.dialect if unit is not None else "amd"
         table = self._tables.get(dialect)

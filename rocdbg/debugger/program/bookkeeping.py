@@ -118,7 +118,7 @@ class Bookkeeping(Struct):
     # -- reading code
 
     def following(self, address: FileAddress, wave_size: int) -> tuple[LineRow, ...]:
-        """Return the statements that paths from an address reach; None if a path contains more than bookkeeping.
+        """Return the statements that paths from an address reach; empty if a path contains more than bookkeeping.
 
         A statement begins at a row of another line, or at one of the same line that is marked as a statement.
         """

@@ -103,7 +103,7 @@ class Programs:
         self.first = self.at(address)
 
     def title(self, dispatch: Dispatch) -> str:
-        """The name of a dispatch's kernel."""
+        """Return the name of a dispatch's kernel."""
         address, name = LoadedAddress(dispatch.plan.descriptor_address), dispatch.kernel.name
         for program in self._all:
             if program.is_loaded_at(address):

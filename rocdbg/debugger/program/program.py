@@ -265,7 +265,7 @@ class Program:
     # -- debug information at loaded addresses
 
     def function_at(self, address: LoadedAddress) -> Function | None:
-        """The function with code at a loaded address."""
+        """Return the function with code at a loaded address."""
         return self.info.function_at(self.to_file(address)) if self.has_debug_info else None
 
     def line_at(self, address: LoadedAddress) -> LineRow | None:
@@ -359,7 +359,7 @@ class Program:
         return [(s.address, s.address + s.size) for s in sections if s.flags & SHF_ALLOC and not s.has_bytes]
 
     def text_range(self) -> tuple[int, int]:
-        """The loaded addresses of ``.text``; (0, 0) if there is none."""
+        """Return the loaded addresses of ``.text``; (0, 0) if there is none."""
         section = self.code_object.sections.get(".text")
         if section is None:
             return 0, 0

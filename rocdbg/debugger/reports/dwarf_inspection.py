@@ -163,7 +163,7 @@ class DwarfInspection:
         return words is not None and words.startswith(IN_FRAME)
 
     def describe_variable(self, name: str) -> list[str] | None:
-        """The lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
+        """Return the lines of ``info address NAME`` for a variable of the selected frame; ``None`` for other names."""
         if self._inferior.target is None or self._focus.current.thread is None:
             return None
         variable = next((v for v in self._data.environment().local_variables() if v.name == name), None)

@@ -73,7 +73,7 @@ _PER_LINE = {1: 8, 2: 8, 4: 4, 8: 2}
 
 
 def item_type(fmt: Format) -> Type:
-    """The type of an item of a format."""
+    """Return the type of an item of a format."""
     size = SIZE_LETTERS[fmt.size or "w"]
     if fmt.letter == "f":
         return {2: c_types.HALF, 4: c_types.FLOAT, 8: c_types.DOUBLE}.get(size, sized(size))

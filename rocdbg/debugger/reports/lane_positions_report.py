@@ -76,7 +76,7 @@ def standing(inferior: Inferior, thread: int) -> WaveStanding:
 
 
 def line_at(inferior: Inferior, pc: int) -> tuple[SourceFile | None, int | None]:
-    """The source line of a loaded address."""
+    """Return the source line of a loaded address."""
     try:
         row = inferior.programs.at(LoadedAddress(pc)).line_at(LoadedAddress(pc))
     except Error:

@@ -48,7 +48,7 @@ class Restored(Struct, frozen=True):
 
 
 def dumped_value(data: Data, expression: str, warn: Warn) -> Dumped:
-    """The bytes of an expression's value."""
+    """Return the bytes of an expression's value."""
     value = data.evaluate(expression)
     contents = value.contents()
     address = value.address
@@ -59,7 +59,7 @@ def dumped_value(data: Data, expression: str, warn: Warn) -> Dumped:
 
 
 def dumped_memory(data: Data, start: str, stop: str) -> Dumped:
-    """The bytes of memory from one address up to, but not including, another."""
+    """Return the bytes of memory from one address up to, but not including, another."""
     first, last = address_operand(data, start), address_operand(data, stop)
     if first.value >= last.value:
         raise DebuggerError("Invalid memory address range (start >= end).")

@@ -91,7 +91,7 @@ class Places:
         return LocationResolver(self._inferior.need_program(), make)
 
     def default_place(self) -> Defaults:
-        """The default file and line: the position of `list`, of the selected frame, or of the kernel."""
+        """Return the default file and line: the position of `list`, of the selected frame, or of the kernel."""
         self._position.asked = True
         if self._position.place is not None:
             return self._position.place
@@ -260,7 +260,7 @@ class Places:
         return found
 
     def _at(self, address: LoadedAddress) -> Location:
-        """The place at a loaded address."""
+        """Return the place at a loaded address."""
         self._inferior.need_program()
         program = self._inferior.programs.at(address)
         return LocationResolver(program, self.default_place).at(program.to_file(address))
@@ -275,7 +275,7 @@ class Places:
         return Defaults(file, place.line)
 
     def disassemble(self, low: int, high: int) -> Sequence[DisassemblyLine]:
-        """The instructions in [low, high)."""
+        """Return the instructions in [low, high)."""
         self._inferior.need_program()
         program = self._inferior.programs.at(LoadedAddress(low))
         pc = wave_size = None
@@ -367,7 +367,7 @@ class Places:
         return sorted(dict.fromkeys(files), key=lambda file: -last.get(file, 0))
 
     def last_shown(self) -> Defaults | None:
-        """The file and line of the last shown frame, to which locations of some commands are relative."""
+        """Return the file and line of the last shown frame, to which locations of some commands are relative."""
         return self._position.shown
 
     def _function_lines(self, spec: FunctionSpec, each_copy: bool = False) -> list[SourcePlace]:

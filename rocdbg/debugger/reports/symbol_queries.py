@@ -116,7 +116,7 @@ class Symbols:
         return program
 
     def symbol_at(self, address: int) -> SymbolPlace | None:
-        """The symbol that contains a loaded address."""
+        """Return the symbol that contains a loaded address."""
         program = self.program
         found = program.symbol_and_offset(address)
         if found is None:

@@ -34,7 +34,7 @@ def is_counting(launch: LaunchControl) -> bool:
 
 
 def uninitialized_rows(launch: LaunchControl, program: Program, symbols: Symbols) -> list[UninitializedRow]:
-    """The reads counted since the launch, by address; empty if they are not counted."""
+    """Return the reads counted since the launch, by address; empty if they are not counted."""
     bound = launch.bound
     if bound is None or bound.machine.uninitialized is None:
         return []

@@ -44,7 +44,7 @@ class ArrivalConditions:
                 together = []
 
     def __call__(self, text: str, lanes: int) -> int:
-        """The lanes for which a condition holds."""
+        """Return the lanes for which a condition holds."""
         asked = text, lanes
         if asked not in self._known:
             together = self._ahead.pop(asked, [])

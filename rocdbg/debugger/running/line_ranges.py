@@ -49,7 +49,7 @@ def symbol_range(frame: Frame) -> tuple[int, int]:
 
 
 def row_range(frame: Frame) -> tuple[int, int]:
-    """The addresses of the line table row that contains the PC."""
+    """Return the addresses of the line table row that contains the PC."""
     row = frame.row
     if row is None:
         return frame.pc, frame.pc + 4

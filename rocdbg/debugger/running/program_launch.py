@@ -23,14 +23,14 @@ class ProgramLaunch:
     """Starts a program with its own runtime (`Launcher`).
 
     Attributes:
-        path: the program, "" if none was named.
-    path: the program, "" if none was given.
-        environment: gives its environment.
-    directory: where it starts, "" for the debugger's own directory.
-    gpu: its GPUs, "" for those that its device code was compiled for.
-    titles: returns the name of a dispatch's kernel.
-    skips: returns whether kernels that runtimes launch for their own purposes are hidden.
-    holds: returns whether the program stops when its GPUs do.
+        path: the program, "" if none was given.
+        arguments: its arguments in shell syntax, with redirections.
+        environment: returns its environment.
+        directory: where it starts, "" for the debugger's own directory.
+        gpu: its GPUs, "" for those that its device code was compiled for.
+        titles: returns the name of a dispatch's kernel.
+        skips: returns whether kernels that runtimes launch for their own purposes are hidden.
+        holds: returns whether the program stops when its GPUs do.
         report: receives messages about failing kernels.
     """
 
@@ -117,7 +117,7 @@ class ProgramLaunch:
             self._detached.clear()
 
     def remains(self) -> Target | None:
-        """The last program's target; its memory stays readable until the next."""
+        """Return the last program's target; its memory stays readable until the next."""
         return self._target
 
     def release(self) -> None:
@@ -128,7 +128,7 @@ class ProgramLaunch:
 
 
 def need_program(name: str) -> str:
-    """The path of a program. Raises `LaunchError`."""
+    """Return the path of a program. Raises `LaunchError`."""
     found = find_program(name)
     if found is None:
         raise LaunchError(f"{name}: No such file or directory.")

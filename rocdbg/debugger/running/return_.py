@@ -26,7 +26,7 @@ Registers = dict[int, bytes]
 
 
 def _parts(function: Function) -> Parts | None:
-    """The parts of a function's result in vector registers; None if the result is elsewhere."""
+    """Return the parts of a function's result in vector registers; None if the result is elsewhere."""
     if is_gccs(function):
         return None
     return returned_parts(function.return_type, returns_by_reference(function))

@@ -60,7 +60,7 @@ class RunControl(Driving):
         parts.data.caller = self.calls
 
     def _tracing(self) -> Tracing:
-        """The trace experiment of the session."""
+        """Return the trace experiment of the session."""
         if self._parts.state.tracing is None:
             # imported late: few sessions trace
             from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
@@ -186,7 +186,7 @@ class RunControl(Driving):
         return self._done(self._forward(lambda: run_to_location(self._runner, focus, places, anywhere)))
 
     def addresses_of(self, location: str) -> frozenset[LoadedAddress]:
-        """The addresses of a location in the program. Raises a `rocdbg.Error`."""
+        """Return the addresses of a location in the program. Raises a `rocdbg.Error`."""
         return frozenset(place.address for place in self._parts.resolve(location))
 
     def jump(self, address: int) -> StopEvent:

@@ -314,8 +314,7 @@ class Runner(Struct):
 
     def _hits_here(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
         """Return the breakpoints that stop a wave at its position. Those that only print or collect do so now, and are
-        not included.
-        """
+        not included."""
         hits, problems = self.hits(thread, pc)
         self.catcher.note(thread)
         hits = print_hits(hits, thread, self.parts.state.printf, problems.append)
@@ -335,8 +334,7 @@ class Runner(Struct):
 
     def enter_inlined(self, thread: int, pc: int, made: Iterable[Breakpoint]) -> None:
         """If a breakpoint is inside an inlined function and not at its call, enter the inlined frame: the breakpoint's
-        condition is evaluated there.
-        """
+        condition is evaluated there."""
         self.enter_place(thread, pc, [place.location for breakpoint_ in made for place in breakpoint_.locations])
 
     def enter_place(self, thread: int, pc: int, places: Sequence[Location]) -> None:
@@ -351,7 +349,7 @@ class Runner(Struct):
                 return
 
     def hits(self, thread: int, pc: int) -> tuple[list[Hit], list[str]]:
-        """The user's breakpoints that stop a wave here, and the problems with their conditions."""
+        """Return the user's breakpoints that stop a wave here, and the problems with their conditions."""
         here = self.parts.breakpoints.at(pc)
         self.enter_inlined(thread, pc, here)
         conditions = self._conditions(thread, pc)
@@ -400,8 +398,7 @@ class Runner(Struct):
     def stopped_at(
         self, stop: TargetStop, make: Callable[[DeviceReport], Cause], problems: Sequence[str] = ()
     ) -> StopEvent:
-        """Return an event for the wave that the target stopped, or for a stop without a wave; ``make`` gives its cause.
-        """
+        """Return an event for the stopped wave, or for a stop without a wave; ``make`` gives its cause."""
         thread = stop.thread
         if thread is None and not self.target.waves():
             self.parts.focus.move(Focus())
@@ -500,8 +497,7 @@ class Runner(Struct):
 
     def undone(self, stop: TargetStop, after: Mapping[int, list[Value | None]]) -> StopEvent | None:
         """Return the event for a position before an instruction that changes watched values. ``after`` holds the values
-        after the instruction, by the watchpoint's number.
-        """
+        after the instruction, by the watchpoint's number."""
         for watchpoint in self.watcher.all():
             watchpoint.values = after.get(watchpoint.number, watchpoint.values)
         problems: list[str] = []
@@ -528,8 +524,7 @@ class Runner(Struct):
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
         """Return the arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own
-        frame, not of the wave that changed the value.
-        """
+        frame, not of the wave that changed the value."""
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave
@@ -601,8 +596,7 @@ class Runner(Struct):
 
     def _resumed(self, request: Resume) -> TargetStop:
         """Resume, and return the target's stop. If code objects were loaded or unloaded, resolve breakpoints again and
-        continue, unless a catchpoint catches that.
-        """
+        continue, unless a catchpoint catches that."""
         alone = request.only and self.parts.settings.scheduler_locking in ("on", "step")
         request = replace(request, begins=self._wants_begins(), alone=alone)
         stop = self._spend(request)

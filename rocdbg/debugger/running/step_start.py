@@ -77,7 +77,7 @@ def is_inlined_deeper(frame: Frame, start: StepStart) -> bool:
 
 
 def inline_offsets(frame: Frame) -> tuple[int, ...]:
-    """The inlined calls around a frame's PC, innermost first."""
+    """Return the inlined calls around a frame's PC, innermost first."""
     program = frame.program
     if frame.context.function is None:
         return ()

@@ -69,7 +69,7 @@ class DeviceState(ABC):
 
     @abstractmethod
     def _dispatch_of(self, thread: int) -> Dispatch:
-        """The dispatch that a resident wave belongs to."""
+        """Return the dispatch that a resident wave belongs to."""
 
     @abstractmethod
     def _wave_id(self, wave: Wave) -> WaveId: ...

@@ -81,7 +81,7 @@ class HostModules:
         self._modules: dict[str, _Module | None] = {}
 
     def frames(self, returns: Sequence[int]) -> list[HostFrame]:
-        """The frames of return addresses, innermost first; inlined calls are frames of their own."""
+        """Return the frames of return addresses, innermost first; inlined calls are frames of their own."""
         mapped = list(self._mapped())
         return [frame for address in returns for frame in self._at(address, mapped)]
 
@@ -132,7 +132,7 @@ class _Module:
         ]
 
     def frames(self, address: int, offset: int) -> list[HostFrame]:
-        """The frames of a return address, given as an offset in the file."""
+        """Return the frames of a return address, given as an offset in the file."""
         for segment in self._elf.segments:
             if segment.type == _LOADED and segment.offset < offset <= segment.offset + segment.file_size:
                 # The call precedes its return address, which may already belong to another function.

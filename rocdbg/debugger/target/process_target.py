@@ -94,7 +94,7 @@ class GpuProcess(Protocol):
         """The devices of the process: agents 1, 2, ..."""
 
     def code_objects(self) -> Sequence[LoadedCodeObject]:
-        """The loaded code objects, in order; the same sequence object as long as nothing has changed."""
+        """Return the loaded code objects, in order; the same sequence object as long as nothing has changed."""
 
     @property
     def gone(self) -> bool:
@@ -193,7 +193,7 @@ class ProcessTarget(DeviceState):
         return rows
 
     def _shown(self) -> list[tuple[int, PacketQueue, Dispatch]]:
-        """The dispatches that are shown to the user, each with the number of its queue."""
+        """Return the dispatches that are shown to the user, each with the number of its queue."""
         queues = self._runner.queues
         return [
             (queues.index(queue) + 1, queue, dispatch)

@@ -187,7 +187,7 @@ class RecordedTarget(SimTarget):
         return on_host(watches, self._host_bytes)
 
     def group_of(self, space: int, thread: int | None) -> int | None:
-        """The first wave of the workgroup that owns an address space; None if the device owns it."""
+        """Return the first wave of the workgroup that owns an address space; None if the device owns it."""
         if space == AddressSpace.GLOBAL or thread is None:
             return None
         wave = self._wave(thread)

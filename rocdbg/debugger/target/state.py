@@ -148,19 +148,19 @@ class Target(Protocol):
         """Whether there are no more waves, and none will begin."""
 
     def code_objects(self) -> Sequence[LoadedCodeObject]:
-        """The currently loaded code objects, in order of loading."""
+        """Return the currently loaded code objects, in order of loading."""
 
     def agents(self) -> Sequence[AgentInfo]:
-        """The devices."""
+        """Return the devices."""
 
     def queues(self) -> Sequence[QueueInfo]:
-        """The queues, in order of creation."""
+        """Return the queues, in order of creation."""
 
     def dispatches(self) -> Sequence[DispatchInfo]:
-        """The dispatches in progress."""
+        """Return the dispatches in progress."""
 
     def waves(self) -> Sequence[WaveInfo]:
-        """The resident waves, in order of creation."""
+        """Return the resident waves, in order of creation."""
 
     def wave(self, thread: int) -> WaveInfo:
         """Return the resident wave with this number. Raises `FocusError` if there is none."""

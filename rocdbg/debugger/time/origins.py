@@ -132,7 +132,7 @@ class Origins(Struct):
     # -- one write
 
     def _write(self, place: _Place) -> Write | None:
-        """The last write of a place before the target's position; moves the target to before that write."""
+        """Return the last write of a place before the target's position; move the target to before that write."""
         recording = self.recording
         if isinstance(place, _Memory):
             return recording.find_store(place.spans, place.thread if place.own else None, recording.position)

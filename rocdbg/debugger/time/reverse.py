@@ -246,7 +246,7 @@ class _Level(Struct):
     depth: int = 0
 
     def get(self) -> int:
-        """The depth."""
+        """Return the depth."""
         return self.depth
 
 

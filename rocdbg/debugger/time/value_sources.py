@@ -28,13 +28,13 @@ class Before(Protocol):
         """Return a dword of an operand; for a vector register, in a lane."""
 
     def scc(self) -> bool:
-        """The value of SCC."""
+        """Return the value of SCC."""
 
     def active(self) -> int:
-        """The value of EXEC."""
+        """Return the value of EXEC."""
 
     def permuted(self) -> int:
-        """The size of the groups of lanes within which ds_bpermute_b32 exchanges values."""
+        """Return the size of the groups of lanes within which ds_bpermute_b32 exchanges values."""
 
 
 class Source(Struct, frozen=True):

@@ -191,7 +191,7 @@ class WaveRegisters:
         self.wave_size = inferior.wave(thread).lane_count
 
     def dword(self, operand: Operand, offset: int, lane: int) -> int:
-        """A dword of an operand; 0 if the operand cannot be read."""
+        """Return a dword of an operand; 0 if the operand cannot be read."""
         if operand.kind in (OperandKind.CONSTANT, OperandKind.LITERAL, OperandKind.IMMEDIATE):
             return operand.value >> 32 * offset & 0xFFFF_FFFF
         if operand.kind is OperandKind.SPECIAL:
@@ -216,11 +216,11 @@ class WaveRegisters:
         return self._target.read_special(self._thread, name) or 0
 
     def scc(self) -> bool:
-        """The value of SCC."""
+        """Return the value of SCC."""
         return bool(self._target.read_special(self._thread, "scc"))
 
     def active(self) -> int:
-        """The value of EXEC."""
+        """Return the value of EXEC."""
         data = self._target.read_register(self._thread, register_number("exec", self.wave_size))
         return int.from_bytes(data, "little")
 

@@ -239,7 +239,7 @@ def referred(type_: Type) -> Type:
 
 
 def target_of(type_: Type) -> Type:
-    """The target type of a pointer or reference. Raises `ExpressionError` for other types."""
+    """Return the target type of a pointer or reference. Raises `ExpressionError` for other types."""
     stripped = bare(type_)
     if not isinstance(stripped, PointerType):
         raise ExpressionError("Attempt to take contents of a non-pointer value.")
@@ -296,7 +296,7 @@ def promote(type_: Type) -> Type:
 
 
 def arithmetic_type(left: Type, right: Type) -> Type:
-    """The type in which two operands are computed: C's usual arithmetic conversions."""
+    """Return the type in which two operands are computed: C's usual arithmetic conversions."""
     if is_float(left) or is_float(right):
         sizes = [size_of(t) for t in (left, right) if is_float(t)]
         size = max(sizes)
@@ -312,7 +312,7 @@ def arithmetic_type(left: Type, right: Type) -> Type:
 
 
 def literal_type(value: int, suffix: str, radix: int) -> Type:
-    """The type of an integer literal. Raises `ExpressionError` when no type can hold it."""
+    """Return the type of an integer literal. Raises `ExpressionError` when no type can hold it."""
     unsigned = "u" in suffix
     longs = suffix.count("l") + suffix.count("z")
     candidates: list[tuple[int, Type, Type]] = []
@@ -347,12 +347,12 @@ def pointer_space(type_: Type) -> int:
 
 
 def array_of(element: Type, count: int) -> ArrayType:
-    """An array of ``count`` elements."""
+    """Return an array of ``count`` elements."""
     return ArrayType(element, count)
 
 
 def const(type_: Type) -> Type:
-    """A const-qualified type."""
+    """Return a const-qualified type."""
     return QualifiedType(Qualifier.CONST, type_)
 
 
@@ -362,12 +362,12 @@ def qualified_like(type_: Type, other: Type) -> Type:
 
 
 def unsigned_of(size: int) -> Type:
-    """The unsigned integer of this many bytes."""
+    """Return the unsigned integer of this many bytes."""
     by_size = {1: UNSIGNED_CHAR, 2: UNSIGNED_SHORT, 4: UNSIGNED_INT, 8: UNSIGNED_LONG, 16: UNSIGNED_INT128}
     return by_size.get(size) or BaseType(f"uint{size * 8}_t", Encoding.UNSIGNED, size)
 
 
 def signed_of(size: int) -> Type:
-    """The signed integer of this many bytes."""
+    """Return the signed integer of this many bytes."""
     by_size = {1: SIGNED_CHAR, 2: SHORT, 4: INT, 8: LONG, 16: INT128}
     return by_size.get(size) or BaseType(f"int{size * 8}_t", Encoding.SIGNED, size)

@@ -76,7 +76,7 @@ class Value(Struct, frozen=True):
 
     @classmethod
     def of_int(cls, type_: Type, number: int) -> Value:
-        """An integer, pointer, enum or bool value, wrapped to the type's width."""
+        """Return an integer, pointer, enum or bool value, wrapped to the type's width."""
         plain = type_.integer
         size = plain.size if plain is not None else c_types.size_of(type_)
         if size > MAX_VALUE_SIZE:
@@ -87,12 +87,12 @@ class Value(Struct, frozen=True):
 
     @classmethod
     def of_float(cls, type_: Type, number: float) -> Value:
-        """A floating value, rounded to the type."""
+        """Return a floating value, rounded to the type."""
         return cls(type_, data=encode_float(type_, number))
 
     @classmethod
     def absent(cls, type_: Type, absence: Absence = Absence.OPTIMIZED_OUT) -> Value:
-        """An unavailable value."""
+        """Return an unavailable value."""
         return cls(type_, absence=absence)
 
     # -- reading
@@ -174,7 +174,7 @@ class Value(Struct, frozen=True):
             return replace(self, storage=kept, offset=0)
 
     def with_contents(self, data: bytes) -> Value:
-        """An rvalue of the same type."""
+        """Return an rvalue of the same type."""
         return Value(self.type, data=data)
 
     def rvalue(self) -> Value:
@@ -214,7 +214,7 @@ class Value(Struct, frozen=True):
         raise ExpressionError("Value can't be converted to integer.")
 
     def as_float(self) -> float:
-        """The number as a Python float."""
+        """Return the number as a Python float."""
         stripped = self.bare
         if c_types.is_float(stripped):
             return decode_float(stripped, self.contents())
@@ -250,7 +250,7 @@ class Value(Struct, frozen=True):
         return Value(type_, self.storage, self.offset + offset, data)
 
     def field(self, member: Member) -> Value:
-        """A data member of this class value."""
+        """Return a data member of this class value."""
         if self.absence is not None:
             return Value(member.type, absence=self.absence)
         if member.bit_offset is None:
@@ -269,7 +269,7 @@ class Value(Struct, frozen=True):
         return value
 
     def base(self, base: BaseClass) -> Value:
-        """A base class of this class value. Its ``byte_offset`` must be known."""
+        """Return a base class of this class value. Its ``byte_offset`` must be known."""
         if self.absence is None and isinstance(base, PlacedBase):
             return base.make()
         assert base.byte_offset is not None
@@ -296,7 +296,7 @@ class Value(Struct, frozen=True):
         return self.part(type_, index * stride)
 
     def each_element(self) -> Iterator[Value]:
-        """The elements of an array or vector."""
+        """Yield the elements of an array or vector."""
         for index in range(self.elements()[1]):
             yield self.element(index)
 

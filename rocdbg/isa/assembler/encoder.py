@@ -1,4 +1,4 @@
-"""From lines of assembler to bytes: finds the row of the encoding tables for a line."""
+"""Assembles lines to bytes: finds the row of the encoding tables for a line."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Assembler:
         best: Mismatch | None = None
         candidates = self._candidates(statement)
         if any(part[0].startswith("[") and "," in part[0] for part in statement.parts):
-            # Treat a typed list as one if the instruction can have a list: image addresses (stable, so that the order
-            # is otherwise the same).
+            # If the instruction can have a list of image addresses, a typed list is one, so rows with a list come
+            # first. (The sort is stable, so the order is otherwise unchanged.)
             candidates.sort(key=lambda encoder: not encoder.has_list)
         for encoder in candidates:
             try:
@@ -138,8 +138,9 @@ class Assembler:
     def _high_half(
         self, statement: Statement, text: str, address: int, symbols: Lookup | None
     ) -> bytes | None:
-        """What GFX12's decoder reads besides LLVM's table: v_mov_b16, v_swap_b16, and short forms whose result goes to
-        a high half."""
+        """Assemble what GFX12's decoder accepts in addition to LLVM's table: v_mov_b16, v_swap_b16, and short forms
+        whose result goes to a high half.
+        """
         if self._table.family not in GFX12 or not statement.parts:
             return None
         name, first = statement.mnemonic, "".join(statement.parts[0])
@@ -152,7 +153,7 @@ class Assembler:
                 short = self.assemble(line, address, symbols)
                 code = bytes((*short[:3], short[3] | 1, *short[4:]))
                 if all(operand.half != 1 for operand in self._decoder.decode(code, address).operands[:1]):
-                    return None  # its result has no halves
+                    return None  # the result is not a half of a register
             else:
                 return None
         except Error:

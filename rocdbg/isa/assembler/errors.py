@@ -20,7 +20,9 @@ class AssemblyError(Error):
 
 class Mismatch(Exception):
     """A row of the encoding table does not match the line, after ``matched`` operands, because of ``reason``. ``word``
-    is the wrong word, "" if something is missing; ``near``: it has the right kind, but is out of range."""
+    is the wrong word, or "" if something is missing; ``near`` says that the word is of the right kind, but out of
+    range.
+    """
 
     def __init__(self, reason: str, matched: int = 0, word: str = "", near: bool = False) -> None:
         super().__init__(reason)

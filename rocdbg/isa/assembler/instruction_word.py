@@ -23,7 +23,7 @@ class Place(Struct, frozen=True):
 
 
 class Relative(Struct, frozen=True):
-    """A literal that is the distance to its value: bits of it from ``low`` on."""
+    """A literal that is the distance from it to its value: the distance's bits from ``low`` on."""
 
     low: int
     bits: int
@@ -32,7 +32,9 @@ class Relative(Struct, frozen=True):
 class Word:
     """An instruction word under construction: ``known`` are the bits that are already set.
 
-    ``half``: a register was typed as a half; ``plain``: a register was not typed as a half, but could have been."""
+    ``half`` says that a register was typed as a half; ``plain`` that a register was not typed as a half, but could have
+    been.
+    """
 
     __slots__ = ("half", "known", "literal", "literal_size", "place", "plain", "relative", "value", "whole")
 

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from msgspec import Struct
 
 _REGISTER = re.compile(r"[vas]\d+$")
-"""Where an operand is possible, a16 is a register."""
+"""Matches a register. Where an operand is possible, a16 is a register, not a modifier."""
 _COMMENT = re.compile(r"/\*(?! ?(?:Invalid|DP ALU|row_)).*?\*/", re.DOTALL)
 _BRACKETS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 class Statement(Struct, frozen=True):
-    """One instruction as typed. ``parts``: the pieces between the commas after the mnemonic, each as its words, for
-    both halves of a dual instruction; ``second`` is the mnemonic of the other half."""
+    """One instruction as typed. ``parts`` holds the pieces between the commas after the mnemonic, each as a list of its
+    words; for a dual instruction it has those of both halves, and ``second`` is the mnemonic of the second half.
+    """
 
     mnemonic: str
     parts: list[list[str]]
@@ -51,7 +52,7 @@ def _uncommented(text: str) -> str:
 
 
 def _cut(text: str, ends: str) -> list[str]:
-    """Pieces between separators outside brackets, comments and quotes."""
+    """Split a text at the separators ``ends`` that are outside brackets, comments and quotes."""
     pieces, current, depth, i, quoted = [], "", 0, 0, False
     while i < len(text):
         if not quoted and text.startswith("/*", i):
@@ -106,8 +107,9 @@ def separate(statement: Statement, is_modifier: Callable[[str], bool]) -> tuple[
 
 
 def column_of(text: str, statement: Statement, matched: int, word: str) -> int:
-    """The column, from 1, of a word that is not among the line's first operands; the column after the line if there is
-    none."""
+    """The column, from 1, of the first occurrence of a word after the line's first ``matched`` operands; if there is
+    none, the column after the line.
+    """
     at = len(text) - len(text.lstrip())
     if word.lower() != statement.mnemonic:
         at += len(statement.mnemonic)

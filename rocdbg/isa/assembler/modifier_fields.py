@@ -17,21 +17,23 @@ from rocdbg.isa.encoding_table import WHOLE_REGISTERS, Texts
 _LIST = re.compile(r"^([a-z_0-9]+):\[([01](?:,[01])*)\]$")
 _NUMBERED = re.compile(r"format:[-+~!(0-9]")
 _MOST_SOURCES = 4
-"""Elements of a list of bits: three sources and the result; those of missing sources have no meaning."""
+"""The most elements in a list of bits: three sources and the result. Elements for sources that do not exist have no
+meaning.
+"""
 _DEFAULTS = {
     "row_mask": "row_mask:0xf", "bank_mask": "bank_mask:0xf",
     "dst_sel": "dst_sel:DWORD", "src0_sel": "src0_sel:DWORD", "src1_sel": "src1_sel:DWORD",
     "dst_unused": "dst_unused:UNUSED_PRESERVE", "wait_vdst": "wait_vdst:0",
     "wait_exp": "wait_exp:0",
 }
-"""The value of a modifier that is always printed, if it is not typed."""
+"""The values of modifiers that are always printed, for when they are not typed."""
 
 
 class ModifierField:
     """A modifier whose text is selected by bits."""
 
     def __init__(self, name: str, bits: Bits, texts: Texts, unused_set: bool) -> None:
-        """``unused_set``: of the codes with the same meaning, the highest is used, not the lowest."""
+        """``unused_set`` means that of several codes with the same meaning, the highest is used, not the lowest."""
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._codes: dict[frozenset[str], list[int]] = {}
         self._whole: set[int] = set()
@@ -56,8 +58,9 @@ class ModifierField:
                 codes.reverse()
 
     def _list_places(self) -> list[int]:
-        """For lists of bits, ``op_sel:[0,1]``: for each place, the code in which only that place's bit is set; 0 for
-        places whose bit is never printed."""
+        """For lists of bits such as ``op_sel:[0,1]``, the code of each place, in which only that place's bit is set; 0
+        for places whose bit is never printed.
+        """
         places: dict[int, int] = {}
         lists: list[tuple[list[str], list[int]]] = []
         for words, codes in self._codes.items():
@@ -74,7 +77,7 @@ class ModifierField:
             for place, bit in zip(found, bits, strict=False):
                 code |= place if bit == "1" else 0
             if code not in codes:
-                return []  # some combinations have a meaning of their own
+                return []  # some combinations of bits have a meaning of their own
         return found
 
     def take(self, typed: list[str], place: Place) -> list[int] | None:
@@ -149,7 +152,7 @@ class ModifierField:
         if re.match(r"[-+~!(0-9]", value):
             number = absolute(value, place.lookup)
             if name == "bound_ctrl" and number == 0 and place.target.generation < Generation.GFX11:
-                number = 1  # so it was written once
+                number = 1  # an older spelling
             for text in (f"{name}:{number}", f"{name}:{number:#x}"):
                 if text in self.words:
                     return text
@@ -192,9 +195,9 @@ class NumberField:
         self.name, self._bits, self._mask, self._style = name, bits, insert(bits, -1), style
         self.prefix, self._names, self._branch = prefix, names, branch
         self.narrow = False
-        """Whether the highest bit must be zero."""
+        """Whether the highest bit of the field must be zero."""
         self.unsigned = style == "hwreg" or style.startswith("sendmsg")
-        """Whether 16 bits that could have a sign must be unsigned."""
+        """Whether a 16-bit number must be unsigned, although the field could hold a signed one."""
         self.silent = silent or style == "optional_unsigned"
         self.head = _head(prefix) if prefix else ""
         self.counts = style.startswith(("waitcnt", "depctr"))

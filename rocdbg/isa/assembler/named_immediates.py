@@ -1,4 +1,4 @@
-"""Immediates with syntax of their own: parsers that correspond to the writers of ``rocdbg.isa.immediates``."""
+"""Parses immediates that have a syntax of their own; ``rocdbg.isa.immediates`` has the corresponding writers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Ranges = tuple[tuple[int, int], ...]
 
 @cache
 def _counters_of(style: str) -> dict[str, Ranges]:
-    """The bits of each counter, low ones first; for ``waitcnt`` determined by means of the style's writer."""
+    """The bits of each counter, low ones first. For ``waitcnt`` they are determined with the help of the style's
+    writer.
+    """
     if style.startswith("depctr"):
         counters = DEPENDENCY_COUNTERS if style == "depctr" else DEPENDENCY_COUNTERS[1:]
         return {name: ((low, mask.bit_length()),) for name, low, mask in counters}
@@ -28,7 +30,7 @@ def _counters_of(style: str) -> dict[str, Ranges]:
         waiting = _CALL.findall(STYLES[style](0xFFFF & ~(1 << bit), 16))
         if len(waiting) == 1:
             missing.setdefault(waiting[0][0], []).append((int(waiting[0][1]), bit))
-    # Without its highest bit a counter is lowest.
+    # Clearing the highest bit of a counter gives its lowest value.
     return {name: tuple((bit, 1) for _, bit in sorted(bits, reverse=True)) for name, bits in missing.items()}
 
 
@@ -150,7 +152,7 @@ def sendmsg(style: str, text: str, names: Mapping[int, str], evaluate: Evaluate)
 
 
 def _swizzle_masks(mode: str, arguments: list[str], evaluate: Evaluate) -> int | None:
-    """The modes that are masks: all lanes of a group do the same."""
+    """The value for the modes that are masks, in which all lanes of a group do the same."""
     if mode == "BITMASK_PERM" and len(arguments) == 1:
         letters = arguments[0].strip('"')
         if not re.fullmatch(r"[01pi]{5}", letters):

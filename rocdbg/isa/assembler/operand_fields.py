@@ -30,7 +30,7 @@ _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECA
 _NUMBER = re.compile(r"-?\d|code \d")
 _FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
-"""How a literal is printed that the operand does not allow; with this mark it is accepted as a literal."""
+"""The mark with which a literal is printed that the operand does not allow; typed with this mark, it is accepted."""
 
 
 class TextCodes:
@@ -41,7 +41,7 @@ class TextCodes:
         self.codes: dict[str, list[int]] = {}
         for code, text in enumerate(texts):
             if text is not None:
-                # LLVM prints the constants of v_fmac in DPP forms as codes, but reads them as numbers.
+                # LLVM prints the constants of v_fmac in DPP forms as operand codes, but parses them as numbers.
                 inline = inline_code(code, texts)
                 is_code = inline >= _FIRST_CONSTANT and text == f"{inline:#x}"
                 self.codes.setdefault(f"code {code}" if is_code else text, []).append(code)
@@ -97,20 +97,21 @@ class OperandField:
         self, name: str, bits: Bits, texts: TextCodes, literal: str, neg: int, abs: int, sext: int, type: str,
         wide: bool, vectors: bool, counts: frozenset[int] = frozenset(), shared: bool = False,
     ) -> None:
-        """``wide``: the encoding may have 64-bit literals that are not typed as such. ``vectors``: bits, not shown by
-        the operand's own, that turn all codes into vector registers. ``counts``: the numbers of registers that may be
-        written, from the printed number on. ``shared``: a literal is the 64-bit one that the instruction always has."""
+        """``wide``: the encoding may have 64-bit literals that are not typed as such. ``vectors``: bits outside the
+        operand's own field that turn all codes into vector registers. ``counts``: the numbers of registers that may be
+        written, from the printed number on. ``shared``: a literal is the 64-bit one that the instruction always has.
+        """
         self._wide, self._vectors, self._counts, self._shared = wide, vectors, counts, shared
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._texts, self._literal, self._type = texts, literal, type
         self._neg, self._abs, self._sext = (1 << bit if bit >= 0 else 0 for bit in (neg, abs, sext))
         self._null = texts.codes.get("0x0") if name == "soffset" and "null" not in texts.codes else None
-        """Codes of null if it is printed as the number that it represents."""
+        """The codes of null if null is printed as the number 0."""
         self._messages = {code: text for text, codes in texts.codes.items() if _is_message(text) for code in codes}
 
     def read(self, typed: str, word: Word) -> None:
         """Set the bits from the typed text; raises Mismatch if it is not possible here."""
-        if is_missing(typed, word.place.target) and self.name != "tgt":  # exports may have the target null
+        if is_missing(typed, word.place.target) and self.name != "tgt":  # `null' is a valid target of exports
             raise Mismatch(f"{word.place.target.name} has no register `{typed}'")
         if self._texts.has_halves:
             bare = typed.strip("-|()abnegsxt")
@@ -138,7 +139,7 @@ class OperandField:
         agreeing = [code for code in codes if word.agrees(self._mask, insert(self._bits, code))]
         if not agreeing:
             raise Mismatch(f"`{typed}' contradicts a modifier")
-        # Bits without meaning are left to other operands (halves of exports share registers).
+        # Bits without a meaning are left to other operands: halves of exports share registers.
         same = agreeing[0]
         differ = 0
         for code in agreeing[1:]:
@@ -148,8 +149,9 @@ class OperandField:
         word.put(insert(self._bits, ~differ), insert(self._bits, agreeing[0]))
 
     def _is_literal(self, typed: str) -> bool:
-        """Inline constants of short integers are printed as the bits that the instruction receives; typed, these are
-        literals."""
+        """Whether a number is a literal although its text is that of an inline constant: inline constants of short
+        integers are printed as the bits that the instruction receives, but such bits, when typed, are literals.
+        """
         return typed.startswith("0x") and (bool(self._literal) or self._type == "b16")
 
     def _exact(self, typed: str) -> list[int] | None:
@@ -198,7 +200,7 @@ class OperandField:
         return code
 
     def _number(self, number: Number, typed: str, word: Word) -> list[int] | None:
-        if "gpr_idx()" in self._texts.codes:  # a mask of operands, instead of a register
+        if "gpr_idx()" in self._texts.codes:  # the operand is a mask of operands, not a register
             if number.floating is None and not number.addresses and 0 <= number.integer < 16:
                 return [number.integer]
             raise Mismatch(f"{self.name} must be 0 to 15 or gpr_idx(...), not {typed}")
@@ -238,7 +240,7 @@ def _is_message(text: str) -> bool:
 
 
 def describe(texts: TextCodes, literal: bool) -> str:
-    """A description of the kinds of operand in a vector of texts."""
+    """A description of the kinds of operand that a vector of texts contains."""
     kinds: dict[str, int] = {}
     for text in texts.codes:
         operand = None if "/*" in text else register_operand("", text, texts._family)
@@ -301,13 +303,13 @@ class RegistersField:
     def __init__(
         self, name: str, bits: Bits, controls: Bits, counts: tuple[int, ...], default: int, more: frozenset[int]
     ) -> None:
-        """``more``: the numbers of registers that may be written instead of a smaller one."""
+        """``more``: the numbers of registers that may be written instead of a smaller number."""
         self._more = more
         self.name, self._bits, self._mask = name, bits, insert(bits, -1)
         self._controls, self._counts, self._default = controls, counts, default
 
     def fixed(self) -> tuple[int, int]:
-        """Control bits that are the same wherever the operand can be, and their value."""
+        """The control bits that have the same value in all cases in which the operand exists, and this value."""
         legal = [code for code, count in enumerate(self._counts) if count >= 0] if self._controls else []
         always = never = insert(self._controls, -1) if legal else 0
         for code in legal:
@@ -330,7 +332,7 @@ class RegistersField:
         register = typed_register(typed, word.place)
         if register is None or register.kind is not OperandKind.VGPR or register.half is not None:
             raise Mismatch(f"{self.name} cannot be `{typed}': it takes vector registers")
-        # larger groups than eight did not exist
+        # groups of more than eight registers did not exist
         more = (8,) if self.name == "vaddr0" and 5 <= count <= 7 else self._more
         if register.dwords != count and not (register.dwords > count and register.dwords in more):
             raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
@@ -374,7 +376,7 @@ class LiteralField:
         if number.addresses:
             put_address(number, self._type, False, "the literal", word)
             return
-        if self._type == "f16" and number.floating is None:  # the bits after it are kept
+        if self._type == "f16" and number.floating is None:  # the upper bits are kept
             truncated(number.integer, 16)
             word.put_literal(number.integer & 0xFFFFFFFF, 4)
             return

@@ -1,4 +1,4 @@
-"""Combinations of operands and modifiers that hardware cannot execute although each of them is valid alone.
+"""Detects combinations of operands and modifiers that hardware cannot execute although each of them is valid alone.
 
 The decoder prints such instructions, as LLVM's does; assemblers reject them.
 """
@@ -55,7 +55,9 @@ def violation(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _scalar_name(operand: Operand) -> str | None:
-    """Identifies the value that an operand reads through the constant bus; None if it reads none, or a literal."""
+    """A name for the value that an operand reads through the constant bus; None if it does not use the bus, or reads a
+    literal.
+    """
     if operand.kind in (K.SGPR, K.TTMP):
         return f"{operand.kind.name}{operand.index}:{operand.dwords}"
     if operand.kind is K.SPECIAL:
@@ -82,7 +84,7 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
             literals.add(max(1, operand.dwords))
         elif name := _scalar_name(operand):
             if name == "m0" and operand.name != "src0" and found.name == "v_writelane_b32":
-                continue  # the number of a lane in m0 does not use the bus
+                continue  # a lane number in m0 does not use the bus
             scalars.add(name)
     if found.name.startswith("v_movrel"):
         scalars.add("m0")
@@ -109,7 +111,7 @@ def _lds_direct(found: Instruction, layout: Layout, target: Target) -> str | Non
 
 
 def _dual_sources(found: Instruction, half: str, mnemonic: str) -> dict[str, Operand | None]:
-    """What the three source ports read for one half of a dual instruction."""
+    """The operands that the three source ports read for one half of a dual instruction."""
     sources = {name: found.operand(name + half) for name in ("src0", "vsrc1", "vsrc2")}
     if "fmamk" in mnemonic:
         sources["vsrc1"], sources["vsrc2"] = None, sources["vsrc1"]
@@ -256,7 +258,7 @@ def _interpolation(found: Instruction, layout: Layout, target: Target) -> str | 
 
 
 def _exports(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Check the numbers of targets, parameters and attributes, of which the decoder also prints invalid ones."""
+    """Check the numbers of targets, parameters and attributes, because the decoder also prints invalid ones."""
     for operand in found.operands:
         if operand.text.startswith("invalid_"):
             return f"there is no {'export target' if found.encoding == 'EXP' else 'parameter'} `{operand.text}'"
@@ -294,8 +296,9 @@ def _counters(found: Instruction, layout: Layout, target: Target) -> str | None:
 
 
 def _lane_sources(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """GFX11.0 has DPP forms of VOP3 whose second source can only be a vector register; SDWA forms of v_movrels read
-    one."""
+    """Check sources that can only be vector registers: the second source of GFX11.0's DPP forms of VOP3, and the source
+    of SDWA forms of v_movrels.
+    """
     first = found.operand("src0")
     if found.name.startswith("v_movrels") and layout.src0 == (249,) and first is not None and first.kind is not K.VGPR:
         return f"src0 cannot be {first.text}: here it takes vector registers"

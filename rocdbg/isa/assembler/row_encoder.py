@@ -1,4 +1,4 @@
-"""Rows of the encoding tables in reverse: from operands and modifiers to an instruction word."""
+"""Uses rows of the encoding tables in reverse: makes an instruction word from operands and modifiers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _UNSIZED = ("gfx6", "gfx7", "gfx8", "gfx9", "gfx90a", "gfx940")
 """Families whose image instructions do not encode their number of address registers."""
 _HIGH_HALVES = ("v_accvgpr_read", "v_accvgpr_write", "v_dot4_", "v_dot8_")
 _OP_SEL_HI = 1 << 14 | 3 << 59
-"""The op_sel_hi that assemblers set in VOP3P instructions that print none: high halves for all sources."""
+"""The op_sel_hi that assemblers set in VOP3P instructions that do not print it: high halves for all sources."""
 _UNTYPED = 1 << 55
-"""The format that assemblers set in buffer instructions of GFX12 that have none."""
+"""The format that assemblers set in GFX12's buffer instructions that do not have one."""
 _VECTOR_SOURCES = 1 << 40 | 1 << 49 | 1 << 58
 """The bits that distinguish vector registers from others in three sources."""
 _MODIFIER = re.compile(r"[a-z_0-9]+:")
@@ -76,7 +76,7 @@ class RowEncoder:
                 case ItemTag.OPERAND:
                     assert isinstance(item, OperandItem)
                     _, bits, vector, literal, neg, absolute, sext = fields
-                    # Numbers of this type are printed as if the operand held two.
+                    # Numbers of this type are printed as if the operand held two of them.
                     short = literal == "v2bf16l" and ("dot2" not in self.mnemonic or item.name == "src2")
                     self._operands.append(OperandField(
                         item.name, parse_bits(bits), texts(vector), literal, neg, absolute, sext,
@@ -127,7 +127,7 @@ class RowEncoder:
                 self._value, self._known = self._value | bits, self._known | must
         self.has_list = any(isinstance(field, _Brackets) for field in self._operands)
         """Whether operands are in brackets."""
-        # vcc of short forms: in comparisons and v_cndmask, from GFX9 on in sums too.
+        # vcc may be omitted in short forms of comparisons and of v_cndmask, and from GFX9 on in sums, too.
         self._may_omit = layout.name in ("VOPC", "VOPC_DPP", "VOPC_DPP8") or (layout.name == "VOP2" and (
             table.family not in ("gfx6", "gfx7", "gfx8") or name.startswith("v_cndmask")
         ))
@@ -172,8 +172,9 @@ class RowEncoder:
             self._preset |= _VECTOR_SOURCES
         self._value, self._known = word, known
         self.later = layout.name == "SMRD" and not _selected(layout, "imm", word)
-        """Whether another row that accepts the same text comes first: one with the number in the instruction rather
-        than after it."""
+        """Whether this row should be tried after another one that accepts the same text, in which the number is in the
+        instruction rather than after it.
+        """
 
     def _is_modifier(self, word: str) -> bool:
         name, colon, _ = word.partition(":")
@@ -192,7 +193,7 @@ class RowEncoder:
             raise Mismatch(reason, len(operands), word.plain)
         for field, codes in open_modifiers:
             if not field.put(codes, word):
-                # The operands determine it: halves of registers.
+                # The operands, if they are halves of registers, have determined op_sel.
                 code = field.any_code(word) if field.name == "op_sel" else None
                 if code is None:
                     raise Mismatch("its operands contradict each other")
@@ -235,7 +236,7 @@ class RowEncoder:
         return later
 
     def _skips(self, number: int, left: int) -> bool:
-        """Whether an offset may be omitted, as in prefetches."""
+        """Whether the operand is an offset that may be omitted, as in prefetches."""
         return "_prefetch_" in self.mnemonic and left < len(self._operands) - number
 
     def _implied(self, typed: list[str]) -> list[int]:
@@ -292,7 +293,7 @@ class RowEncoder:
             return [typed]
         elements = split_list(typed)
         if len(elements) > len(inner) and isinstance(inner[-1], RegistersField):
-            # From gfx11 on the last ones are consecutive, but each may also be written separately.
+            # From gfx11 on, the last addresses are in consecutive registers, but may also be written separately.
             last = f"[{', '.join(elements[len(inner) - 1 :])}]"
             try:
                 typed_register(last, word.place)
@@ -308,7 +309,7 @@ class RowEncoder:
         if word.literal is None:
             return code
         value = word.literal
-        if word.relative is not None:  # from the literal itself
+        if word.relative is not None:  # the distance is measured from the literal itself
             distance = value - (word.place.address + self._size)
             value = distance >> word.relative.low & (1 << word.relative.bits) - 1
         return code[: 4 * self.layout.dwords] + value.to_bytes(word.literal_size, "little")
@@ -329,7 +330,7 @@ def _check_single(typed: str, place: Place) -> None:
 
 
 def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:
-    """LLVM closes the bars of v_cndmask's second source after vcc."""
+    """Move the closing bar of v_cndmask's second source, which LLVM writes after vcc, to that source."""
     bars = [text.count("|") for text in operands[2:]]
     if mnemonic.startswith("v_cndmask") and bars == [1, 1] and operands[3].endswith("|"):
         return [*operands[:2], operands[2] + "|", operands[3][:-1]]

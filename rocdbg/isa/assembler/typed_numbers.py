@@ -13,7 +13,7 @@ from rocdbg.isa.operands import INV_2PI, float_bits
 
 _MARKED = re.compile(r"^(lit|lit64)\s*\((.*)\)$", re.IGNORECASE | re.DOTALL)
 _INVERSE = {0.1592: ("f16",), 0.15915494: ("f16", "f32"), 0.15915494309189532: ("f16", "f32", "f64")}
-"""1/(2*pi), with the digits that the inline constant has at each width; for bf16 those of f32."""
+"""The ways to type the inline constant 1/(2*pi), with the digits that it has at each width; bf16 has those of f32."""
 _NAMES = {"f16": "16-bit", "bf16": "16-bit brain", "f32": "32-bit", "f64": "64-bit"}
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
 """The smallest normal numbers above zero."""
@@ -82,7 +82,7 @@ def put_address(number: Number, type: str, wide: bool, name: str, word: Word) ->
     would; otherwise what the suffix after ``@`` selects. Returns its size in bytes. Raises Mismatch if there is no such
     literal.
 
-    ``wide``: the target has literals of 64 bits for this operand, whose ``name`` is that of the operand.
+    ``wide`` says that the target has 64-bit literals for this operand; ``name`` is the operand's name.
     """
     part, value = number.part or ("rel64" if type == "b64" else "rel32@lo"), number.integer
     if number.addresses != 1 or type not in ("b32", "b64") or (type == "b64" and not wide):
@@ -99,8 +99,9 @@ def put_address(number: Number, type: str, wide: bool, name: str, word: Word) ->
 
 
 def fits(value: int, bits: int) -> bool:
-    """Whether truncation to some bits loses nothing: the removed bits are all 0, or all 1 like the highest remaining
-    one."""
+    """Whether a value can be truncated to some bits without loss: the removed bits are all 0, or all 1 as the highest
+    remaining bit.
+    """
     return -(1 << bits - 1) <= value < 1 << bits
 
 

@@ -84,7 +84,7 @@ def learn_layouts(
 _POOLED = {
     ItemTag.OPERAND: 3, ItemTag.MODIFIER: 3, ItemTag.NUMBER: 6, ItemTag.NUMBER_MODIFIER: 6, ItemTag.REGISTERS: 4,
 }
-"""Position of a pooled vector's number in an item."""
+"""The position in an item, by its tag, of the number of a pooled vector."""
 
 
 def _kept(
@@ -107,7 +107,7 @@ def _kept(
 def build(
     target: str, previous: dict[str, Any] | None = None, only: str = ""
 ) -> tuple[dict[str, Any], list[str]]:
-    """The table of a target, and a list of the oddities found.
+    """Build the table of a target; also returns a list of the oddities found.
 
     With the ``previous`` table, only layouts whose names match the expression ``only`` are learnt again.
     """

@@ -1,4 +1,6 @@
-"""Encoding tables under construction: rows whose items contain their vectors, and an in-memory table of them."""
+"""Encoding tables under construction: rows whose items contain vectors instead of their numbers, and a table of such
+rows in memory.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ class DraftRow:
     def __init__(self, mnemonic: str, size: int, items: list[list[Any]]) -> None:
         self.mnemonic, self.size, self.items = mnemonic, size, items
         self.base = 0
-        """A legal encoding of it."""
+        """A legal encoding of the row."""
         self.asked = mnemonic
-        """The mnemonic that was passed to the assembler for it."""
+        """The mnemonic under which the row was passed to the assembler."""
         self.key = 0
 
     def signature(self, layout: Layout, texts: Pool) -> list[Any]:

@@ -35,7 +35,7 @@ _SOURCES = (
     272 | 272 << 9 | 16 << 18,
     272 << 9,
 )
-"""Values of the three source fields of VOP3 to try: none, one, two or three VGPRs, a scalar third."""
+"""The values to try for the three source fields of VOP3: no VGPR; one, two or three VGPRs; a scalar third source."""
 
 
 _SAMPLES = frozenset({
@@ -47,8 +47,9 @@ ends."""
 
 
 _FIXED_CODES = {"VOP3": (("vdst", 126),), "FLAT": (("saddr", 124), ("saddr", 125), ("saddr", 127))}
-"""Codes that unused fields must have in some opcodes: exec for v_cmpx, null for flat instructions without a scalar
-address."""
+"""Codes that unused fields must have in some opcodes: exec in v_cmpx, null in flat instructions without a scalar
+address.
+"""
 _FORMATS = {"src0": ("cbsz", "op_sel"), "src1": ("blgp", "op_sel_hi")}
 """Fields with the number formats of the sources of v_mfma_*_f8f6f4 and v_wmma_*_f8f6f4."""
 _FIXED_MODIFIERS = {
@@ -345,13 +346,13 @@ class Learner:
             if entry[0] == size + 4 or (_LITERAL_TEXT.match(entry[1][index]) and v & 511 == 255 % main):
                 return "LITERAL"
             if v & 511 == _WIDE_LITERAL and re.match(r"0x|lit", entry[1][index]):
-                # There is no space for a 64-bit literal: LLVM prints bits of the instruction itself. Or it is the
-                # literal that the instruction always has.
+                # Either there is no space for a 64-bit literal, and LLVM prints bits of the instruction itself, or this
+                # is the literal that the instruction always has.
                 return "LITERAL64" if size == 12 and self.layout.dwords == 1 else None
             return entry[1][index]
 
-        # Operands have few kinds: one that agrees with an earlier one wherever kinds are known to differ is of the same
-        # kind.
+        # There are few kinds of operands: an operand that agrees with an earlier one at all codes where kinds are known
+        # to differ is of the same kind.
         key = (bits[0][1], count, tuple(text_of(v) for v in samples))
         texts = self.known.get(key)
         if texts is None:
@@ -403,7 +404,7 @@ class Learner:
                 top // 2 + 77,
             }
             values = sorted({v % top for v in samples} | {v * 2654435761 % top for v in range(300)})
-            if name == "dpp8":  # LLVM interprets small values as operand codes in some opcodes
+            if name == "dpp8":  # in some opcodes LLVM interprets small values as operand codes
                 values = sorted({*values, *range(256)})
             elif name == "offset" and size > 21:
                 half = self.ask([clear | insert(bits, v) for v in values if v >= top // 2])
@@ -543,7 +544,7 @@ class Learner:
         return Item("modifier", name, bits, texts)
 
     def _joined(self, base: int, items: list[Item], operands: list[str], mnemonic: str) -> list[Item]:
-        """Merge modifiers whose bits form one number, or one of which makes others illegal."""
+        """Merge modifiers whose bits form one number, and modifiers of which one makes others illegal."""
         numbers = [i for i in items if any(t and t.startswith("bitop3:") for t in i.texts)]
         wholes = [i for i in items if any(t and t.startswith(WHOLE_REGISTERS) for t in i.texts)]
         if len(numbers) > 1:
@@ -580,7 +581,9 @@ class Learner:
 
     @staticmethod
     def _whole(text: str | None, answer: str, origin: list[str]) -> str | None:
-        """Mark the text if LLVM falls back to whole registers, as it does when a bit of op_sel has no operand."""
+        """Mark the text if LLVM falls back to whole registers, as it does when a bit of op_sel does not belong to an
+        operand.
+        """
         if text is None:
             return None
         found = split(answer)[1]
@@ -653,7 +656,7 @@ class Learner:
         return (item.texts[value] or "").removeprefix(WHOLE_REGISTERS)
 
     def _must(self, base: int, covered: int, text: str, size: int, notes: list[str]) -> tuple[int, int]:
-        """Bits without a meaning that must nevertheless have a fixed value."""
+        """Find bits that have no meaning, but must have a fixed value."""
         free = [i for i in range(32 * self.layout.dwords) if not covered >> i & 1]
         mask = 0
         for bit, (got_size, got) in zip(free, self.ask([base ^ (1 << b) for b in free]), strict=True):

@@ -33,7 +33,7 @@ class ImageLearner(Learner):
     """Learns rows of one image layout."""
 
     _no_data = False
-    """The opcode has no data operand."""
+    """Whether the opcode does not have a data operand."""
 
     def _addresses(self) -> list[str]:
         return [name for name in self.layout.operands if name.startswith("vaddr")]
@@ -128,7 +128,7 @@ class ImageLearner(Learner):
             modifier = self._modifier(base, name, field, operands, {}, mnemonic, [])
             covered |= insert(field, -1)
             if modifier is not None:
-                if name in CONTROLS and begin != rays:  # illegal encodings are in the counts
+                if name in CONTROLS and begin != rays:  # the counts tell which encodings are illegal
                     modifier.texts = self._control_texts(base, field, modifier.texts)
                 modifiers.append(modifier)
         text = self.ask([base])[0][1]

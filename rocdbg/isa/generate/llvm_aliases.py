@@ -1,9 +1,9 @@
-"""Further names that LLVM's assembler accepts for instructions: those of earlier generations.
+"""Finds the names of earlier generations that LLVM's assembler also accepts for instructions.
 
-Run by hand: ``python -m rocdbg.isa.generate.llvm_aliases``. Writes ``rocdbg/isa/tables/aliases.json``: for each table
-with such names, the instruction that each name means. To find them, instructions of other targets are assembled for the
-target: if one is printed under another name, its own name means that instruction. The same is done for instructions of
-the target written with the name of another target's.
+Run by hand: ``python -m rocdbg.isa.generate.llvm_aliases``. It writes ``rocdbg/isa/tables/aliases.json``, which has,
+for each table with such names, the instruction that each name means. To find them, instructions of other targets are
+assembled for the target: if one is printed under another name, its own name means that instruction. The same is done
+for instructions of the target written with the name of another target's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FORM = re.compile(r"^(\w+?)(_e32|_e64)?(?= |$)")
 
 
 def samples(model: str, target: str) -> Iterator[tuple[str, str]]:
-    """Names that a target does not have, each with texts of the instruction."""
+    """Yield names that a target does not have, each with a text of the instruction."""
     table, decoder, own = Table(model), decoder_for(model), Table(target)
     known = {base_name(row[0]) for layout in layouts(own.family) for row in own.rows(layout.name, 64).values()}
     for layout in layouts(table.family):
@@ -102,7 +102,7 @@ def renamed(target: str) -> dict[str, str]:
     for (name, base, _), answer in zip(asked, oracle.ask([text for *_, text in asked]), strict=True):
         if answer is not None and base_name(answer[2].partition(" ")[0]) == base:
             plain = oracle.one(_FORM.sub(base, own[base]))
-            # Only one form may have the other name: v_add_co_u32 of gfx7 is a long form.
+            # Possibly only one form has the other name: v_add_co_u32 of gfx7 is a long form.
             same = plain is not None and plain[:2] == answer[:2]
             found.setdefault(name, base if same else answer[2].partition(" ")[0])
     return found

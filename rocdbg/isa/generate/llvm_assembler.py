@@ -1,7 +1,7 @@
 """LLVM's AMDGPU assembler as a function: the only tool that knows the encodings of GFX6 and GFX7.
 
-LLVM's disassembler rejects these targets, so the meaning of an encoding is determined in reverse: a text is right if
-it assembles to the encoding.
+LLVM's disassembler rejects these targets, so the text of an encoding is determined in reverse: a text is right if it
+assembles to the encoding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """LLVM's AMDGPU disassembler as a function, through libLLVM's C interface.
 
-LLVM 22 built without assertions can crash on some illegal operands (its error path formats a dead string). The calls
-therefore run in a forked worker; an encoding that ends the worker counts as illegal, which it is.
+LLVM 22 built without assertions can crash on some illegal operands, because its error path formats a string that no
+longer exists. The calls therefore run in a forked worker; an encoding that ends the worker counts as illegal, which it
+is.
 """
 
 from __future__ import annotations

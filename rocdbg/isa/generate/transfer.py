@@ -1,9 +1,9 @@
 """Derives the tables of GFX6 and GFX7 from GFX8's, using LLVM's assembler to find the differences.
 
-Each row of GFX8 is written as text, under its name and those of related instructions with the same operands, and
-assembled for the older target: the row belongs to the layout of the result. Fields that have moved are found by their
-names; registers with other codes get other texts. Then every text of every field is assembled again, and texts that do
-not assemble to the expected encoding are illegal.
+Each row of GFX8 is written as text, under its own name and the names of related instructions with the same operands.
+The text is assembled for the older target, and the result determines the layout to which the row belongs. Fields that
+have moved are found by their names; registers with other codes get other texts. Then every text of every field is
+assembled again, and texts that do not assemble to the expected encoding are illegal.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _RELATIVES = {
         for wide in ("", "_x2")
     },
 }
-"""Instructions of GFX6 and GFX7 with the operands of one that GFX8 has."""
+"""Instructions of GFX6 and GFX7 that have the same operands as one that GFX8 has."""
 _SWAPPED = ("v_lshl_b64", "v_lshr_b64", "v_ashr_i64")
 """Relatives whose first source is the value instead of the count."""
 
@@ -54,7 +54,9 @@ _SPECIALS = {
         {104: "flat_scratch", 108: "tba", 110: "tma"},
     ),
 }
-"""Single registers and pairs among the codes 102 to 111, where GFX8 has others, including s102 and s103."""
+"""The single registers and pairs with the codes 102 to 111, which mean other registers on GFX8 and include s102 and
+s103.
+"""
 
 
 _LANE_SELECTS = ("v_readlane_b32", "v_writelane_b32")
@@ -126,13 +128,13 @@ def _plain_code(texts: Texts, n: int, prefixes: str) -> int:
         codes = [c for c, t in enumerate(texts) if t and t[0] == prefix and t[1:2] in "0123456789[" and "/*" not in t]
         if codes:
             first = [c for c in codes if int(re.findall(r"\d+", texts[c] or "")[0]) % 16 == 0]
-            # One scalar register for all operands, because an instruction may read only few.
+            # All operands use the same scalar register, because an instruction may only read few.
             return first[(n + 1 if prefix == "v" else 1) % len(first)]
     return next(c for c, text in enumerate(texts) if text is not None and "/*" not in text)
 
 
 def _candidates(layout: Layout, row: DraftRow, text: str) -> Iterator[tuple[str, str]]:
-    """Texts under the names that the older targets may use for an instruction, and the peculiarities of each."""
+    """Yield texts under the names that the older targets may use for an instruction, and what is special about each."""
     mnemonic, _, rest = text.partition(" ")
     base = base_name(mnemonic)
     for name in (base, *_RELATIVES.get(base, "").split()):
@@ -181,7 +183,7 @@ class Transfer:
             (*proposal, answer, self._place(proposal[0], answer))
             for proposal, answer in zip(proposals, answers, strict=True) if answer is not None
         ]
-        # Rows of the same encoding first: others are used if GFX8 has only a longer one.
+        # Rows of the same encoding come first: others are used only if GFX8 has just a longer encoding.
         placed.sort(key=lambda entry: entry[5] is None or entry[5][0].encoding != _renamed(entry[0].encoding))
         for layout, row, text, special, answer, place in placed:
             if place is not None and (place[0].name, place[1]) not in found:
@@ -241,7 +243,7 @@ class Transfer:
             signs = item[5:] if new.encoding == old.encoding else [-1, -1, -1]
             texts = item[3]
             if len(texts) == 512 and width(bits) == 8 and (texts[256] or "") == "v0":
-                texts = texts[256:]  # if the shorter encoding has only vector registers
+                texts = texts[256:]  # the shorter encoding has only vector registers
             texts = self._registers(texts, 1 << width(bits))
             if special == "addr64" and name == "vaddr":
                 texts = tuple(f"v[{n}:{n + 1}]" if n < 255 else None for n in range(256))
@@ -251,7 +253,7 @@ class Transfer:
             if new.encoding == "VOP2" and name == "src0" and texts[128]:
                 texts, style = (*texts[:255], "LITERAL", *texts[256:]), style or "b32i"
             if row.mnemonic.startswith(_LANE_SELECTS):
-                name = item[1]  # as elsewhere: it is not a vector register
+                name = item[1]  # the usual name, because it is not a vector register
             return [tag, name, bits_text(bits), texts, style, *signs]
         if tag == ItemTag.MODIFIER:
             if item[1] not in new.modifiers:
@@ -310,7 +312,7 @@ def verify(maker: Transfer, rows: dict[tuple[str, int], DraftRow]) -> None:
     draft = Draft.of(maker.target, maker.family, rows, forms)
     answers = maker.assembler.ask([_base_text(draft, forms[name], key, row) for (name, key), row in rows.items()])
     for row, answer in zip(rows.values(), answers, strict=True):
-        if answer is None or answer[0] != row.base:  # printed like the short form, read as that
+        if answer is None or answer[0] != row.base:  # it is printed like the short form, and assembled as that
             row.mnemonic = row.asked
     draft = Draft.of(maker.target, maker.family, rows, forms)
     asked: list[tuple[DraftRow, int, int, int, str]] = []
@@ -335,12 +337,12 @@ def verify(maker: Transfer, rows: dict[tuple[str, int], DraftRow]) -> None:
             if answer[2] != text:
                 maker.notes.append(f"other text: {text} / {answer[2]}")
         elif "constant bus" in maker.assembler.errors.get(text, ""):
-            continue  # legal with other operands
+            continue  # it is legal with other operands
         elif place < 0:
             maker.notes.append(f"{row.mnemonic}: does not assemble: {text}")
         else:
             refused.setdefault((id(row), place), set()).add(code)
-            if row.items[place][1] == "format":  # has another name
+            if row.items[place][1] == "format":  # formats have other names
                 formats.append((row, place, code, word, re.sub(r"format:\[.*\]", f"format:{code}", text)))
     answers = maker.assembler.ask([text for *_, text in formats])
     for (row, place, code, word, _), answer in zip(formats, answers, strict=True):

@@ -1,5 +1,6 @@
-"""The complete state of a run at one moment, by name: the contents of checkpoint or core files, and the subject of
-digests."""
+"""The complete state of a run at one moment, by name: what checkpoint and core files contain, and what digests are made
+of.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +27,10 @@ _BARRIER = {"waiting": WaveFlag.WAITING, "signalled": WaveFlag.SIGNALLED, "passe
 
 
 class WaveImage(Struct, frozen=True):
-    """A wave: its place in the grid, and its registers. ``vectors`` and ``accumulators``: those that the kernel was
-    given, lane by lane, u32 each. ``barrier``: its state at its workgroup's barrier (``waiting``, ``signalled``,
-    ``passed``)."""
+    """A wave: its place in the grid, and its registers. ``vectors`` and ``accumulators`` hold the vector registers that
+    the kernel was given, lane by lane, u32 each. ``barrier`` is the wave's state at its workgroup's barrier
+    (``waiting``, ``signalled``, ``passed``).
+    """
 
     number: WaveNumber
     workgroup: Dim3
@@ -57,8 +59,10 @@ class MemoryImage(Struct, frozen=True):
 
 
 class RunImage(Struct, frozen=True):
-    """A moment of a run. ``position``: wave-instructions executed. ``created``: the number of the youngest wave so far.
-    ``sync``: resources of global wave sync, u32 fields of each in order (`global_share.GWS_FIELDS`)."""
+    """A run at one moment. ``position`` is the number of wave-instructions executed, ``created`` the number of the wave
+    created last. ``sync`` has the resources of global wave sync, with the u32 fields of each in order
+    (`global_share.GWS_FIELDS`).
+    """
 
     target: str
     wave_size: int
@@ -86,7 +90,7 @@ def capture(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Alloca
 
 
 def digest(dispatch: Dispatch, share: GlobalShare, allocations: Iterable[Allocation]) -> bytes:
-    """The digest of an image, 32 bytes, the same on every machine; the contents of memory are not copied for it."""
+    """The digest of a run's image: 32 bytes, the same on every machine. Memory is not copied to compute it."""
     found = hashlib.sha256(msgspec.msgpack.encode(capture(dispatch, share, ())))
     for allocation in allocations:
         found.update(allocation.address.to_bytes(8, "little") + allocation.size.to_bytes(8, "little"))
@@ -138,7 +142,7 @@ def _wave(wave: Wave) -> WaveImage:
 
 
 def _vectors(wave: Wave, accumulators: bool) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """The vector registers that a wave was given, as one run of bytes of its state."""
+    """The vector registers that a wave was given, as one contiguous part of its state."""
     place = layout.agpr_offset if accumulators else layout.vgpr_offset
     count = wave.agpr_count if accumulators else wave.vgpr_count
     return wave.state[place(0, wave.wave_size) : place(count, wave.wave_size)]

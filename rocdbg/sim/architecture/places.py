@@ -1,4 +1,6 @@
-"""Names of everything that a program can access: registers, memory, and what workgroups and the device share."""
+"""Names for everything that a program can access: registers, memory, and the memory that workgroups and the device
+share.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing architectural state by name: the only way in which data from outside are written.
+"""Reads and writes architectural state by name. Data from outside are written only in this way.
 
 Every place and every size is checked against the launch before a byte is accessed: resident waves, the target's
 registers, lanes, bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 _SYNC_BYTES: Final = 4 * len(GWS_FIELDS)
 _MOST_SYNC: Final = {"flag": 1, "origin": max(Origin)}
-"""Limits of the fields of a resource that are not counters."""
+"""The largest values of those fields of a resource that are not counters."""
 
 
 class ArchitectureError(Error):
-    """A place that a run does not have, or bytes that do not fit it."""
+    """A run does not have a place, or bytes do not fit the place."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(one_line(reason))
@@ -66,8 +66,9 @@ class Extent(Struct, frozen=True):
         return cls(plan.first_wave, waves, min(waves, plan.resident_groups * plan.waves_per_group))
 
     def check_wave(self, number: int, position: int) -> None:
-        """Raise `ArchitectureError` for a wave that cannot exist after ``position`` instructions of the run: each wave
-        created after the first ones follows one that has ended, which takes at least one instruction."""
+        """Raise `ArchitectureError` for a wave that cannot exist after ``position`` instructions of the run. After the
+        first ones, a wave is created only when another has ended, which takes at least one instruction.
+        """
         index = number - self.first_wave
         if not 0 <= index < self.waves:
             raise ArchitectureError(f"there is no wave {number}: the launch has {self.waves}")
@@ -84,7 +85,8 @@ class ArchitecturalState:
         self._wave_size = dispatch.plan.state.wave_size
 
     def check(self, place: Place, data: bytes) -> None:
-        """Check whether the launch can have these bytes at a place, whatever waves exist. Raises `ArchitectureError`.
+        """Check whether the launch can have these bytes at a place, whichever waves exist now. Raises
+        `ArchitectureError`.
         """
         problem = self._problem(place, len(data))
         if problem is None and isinstance(place, Special):
@@ -117,7 +119,7 @@ class ArchitecturalState:
     # -- checks
 
     def _problem(self, place: Place, size: int) -> str | None:
-        """Why the launch has no such bytes."""
+        """Why the launch does not have these bytes; None if it does."""
         match place:
             case Register(_, name, lane):
                 if name in scalar_codes(self._target):
@@ -199,7 +201,9 @@ class ArchitecturalState:
             yield Register(wave.number, name, low), new[row, low:high].tobytes()
 
     def place_at(self, host: int, size: int) -> Iterator[tuple[Place, bytes]]:
-        """The place of host bytes that belong to no allocation: GDS, GWS or LDS; None if they are the engine's."""
+        """Yield the places and contents of host bytes that do not belong to an allocation but to GDS, GWS or LDS;
+        nothing for the engine's bytes.
+        """
         share = self._share
         for memory, place in ((share.gds, Gds), (share.gws.view(np.uint8).reshape(-1), None)):
             found = _part(memory, host, size)
@@ -237,7 +241,7 @@ def _outside(what: str, offset: int, size: int, limit: int) -> str | None:
 
 
 def _part(memory: NDArray[np.uint8], host: int, size: int) -> tuple[int, int] | None:
-    """Begin and end of host bytes within an array, as far as they are in it."""
+    """Begin and end, within an array, of the part of some host bytes that is in it; None if there is no such part."""
     low = host - int(memory.ctypes.data)
     return (low, min(low + size, memory.size)) if 0 <= low < memory.size else None
 

@@ -1,4 +1,4 @@
-"""The names of the arithmetic exceptions, and whether code could notice them."""
+"""The names of the arithmetic exceptions, and whether code could notice that they occur."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DESCRIPTIONS = {
 }
 
 ENABLED_SHIFT = 12
-"""Where MODE has the bits that enable traps, before GFX12."""
+"""Shift of the bits in MODE that enable traps, before GFX12."""
 CAUSES = (1 << len(Cause)) - 1
 MEMORY_VIOLATION, ILLEGAL_INSTRUCTION = 1 << 8, 1 << 11
 """Further bits of TRAPSTS. GFX12 has them at other bits, in EXCP_FLAG_PRIV."""
@@ -49,7 +49,7 @@ def causes(flags: int) -> tuple[Cause, ...]:
 
 
 def excp_flag_priv(trapsts: int) -> int:
-    """The violations of TRAPSTS where GFX12 has them: bits 4 and 6 of EXCP_FLAG_PRIV."""
+    """The violation bits of TRAPSTS at GFX12's positions: bits 4 and 6 of EXCP_FLAG_PRIV."""
     return bool(trapsts & MEMORY_VIOLATION) << 4 | bool(trapsts & ILLEGAL_INSTRUCTION) << 6
 
 

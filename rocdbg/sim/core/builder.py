@@ -4,11 +4,10 @@ A semantic never computes anything itself. It adds, compares and selects values,
 either records the operations (LLVM IR) or interprets them (reference). A vector instruction's semantic describes *one
 lane*; builders repeat it over lanes as they like. A value is *uniform* when it is the same for the whole wave.
 
-Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as
-constants of the other operand's type. Shift counts must be smaller than the width: mask them first. Float
-arithmetic is IEEE 754 round-to-nearest-even without contraction, with subnormals; f16 operations round
-once. NaN payloads: results that are NaN are whatever the primitive gives; `canonical NaN` rules belong to
-semantics.
+Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as constants of the
+other operand's type. Shift counts must be smaller than the width: mask them first. Float arithmetic is IEEE 754
+round-to-nearest-even without contraction, with subnormals; f16 operations round once. The payload of a NaN result is
+whatever the primitive gives; rules for canonical NaNs belong to semantics.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ FLOAT = {t.bits: t for t in (F16, F32, F64)}
 class Op(Enum):
     """Primitives. Operands and result have the same type unless noted otherwise."""
 
-    __hash__ = object.__hash__  # in C: translating an instruction looks up dozens
+    __hash__ = object.__hash__  # implemented in C: translating one instruction hashes dozens of members
 
     ADD = auto()
     SUB = auto()
@@ -516,7 +515,7 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def write_address(self, address: Value) -> None:
-        """Give the current lane's address of a memory access, I64."""
+        """Set the current lane's address for a memory access, I64."""
 
     # scalar state
     @abstractmethod
@@ -579,7 +578,7 @@ class Builder(Arithmetic):
 
     @abstractmethod
     def write_scalar_address(self, address: Value) -> None:
-        """Give the I64 address of a scalar memory access."""
+        """Set the I64 address for a scalar memory access."""
 
     @abstractmethod
     def write_scalar_data(self, dword: int, value: Value) -> None:

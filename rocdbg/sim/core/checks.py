@@ -1,7 +1,7 @@
 """Checks at stops: native code decides whether a wave that reaches an instruction stops there.
 
-A `Check` belongs to a pc and has conditions. If one of them holds, or cannot be decided, the wave stops with BREAK,
-nothing is counted, and the caller evaluates the condition. Otherwise the counters are updated, the instruction is
+A `Check` belongs to a pc and has conditions. If one of them holds or cannot be decided, the wave stops with BREAK,
+nothing is counted, and the caller evaluates the conditions. Otherwise the counters are updated, the instruction is
 executed, and the wave continues without leaving native code.
 """
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from rocdbg.sim.core.lane_expressions import Node
 
 MAX_CONDITIONS = 1_000
-"""Conditions at one pc."""
+"""The most conditions at one pc."""
 
 
 class Counter(Struct, eq=False):
     """Counts the arrivals for which a condition held (``hits``); the next ``skips`` of them do not stop.
 
-    Several conditions may share one.
+    Several conditions may share a counter.
     """
 
     hits: int = 0
@@ -45,12 +45,12 @@ class Condition(Struct, frozen=True, eq=False):
     """One reason to stop at a pc. With a ``log``, the wave does not stop: ``shared`` and ``values`` (I64) are collected
     in it.
 
-    * ``active`` is an expression that is the same for all lanes: the mask of the lanes that are at this place. Only
-      those of them in ``lanes`` are tested.
-    * ``holds`` is a condition (I1) for each lane; without one, the wave's arrival suffices.
-    * ``cells`` are the cells of the expressions.
+    * ``active`` is an expression with the same value for all lanes: the mask of the lanes that are at this place. Of
+      these, only the lanes in ``lanes`` are tested.
+    * ``holds`` is a condition (I1) for each lane; if there is none, the arrival of the wave suffices.
+    * ``cells`` holds the values of the expressions' cells.
     * With ``wave``, only that wave stops.
-    * ``shared`` are expressions that are the same for all lanes.
+    * ``shared`` holds expressions that have the same value for all lanes.
     """
 
     active: Node
@@ -64,7 +64,7 @@ class Condition(Struct, frozen=True, eq=False):
     log: Log | None = None
     tag: int = 0
     first_only: bool = False
-    """Whether only the first lane is collected."""
+    """Whether per-lane values are collected for the first lane only."""
 
 
 def record_words(condition: Condition, wave_size: int) -> int:
@@ -73,10 +73,10 @@ def record_words(condition: Condition, wave_size: int) -> int:
 
 
 class Table(Struct, frozen=True, eq=False):
-    """Many conditions that are one expression (I1) for each lane, and differ in its cells: a row each.
+    """Many conditions that share one expression (I1) for each lane and differ in its cells. Each condition is a row.
 
-    ``cells`` has a row of cells (u64) for each condition, ``lanes`` the lanes (u64) that it is about, ``waves`` the
-    number (u64) of the wave that it is about, or `ANY_WAVE`. Rows may share a counter.
+    For each condition, ``cells`` has a row of cells (u64), ``lanes`` the lanes to which it applies (u64), and ``waves``
+    the number of the wave to which it applies (u64), or `ANY_WAVE`. Rows may share a counter.
     """
 
     holds: Node
@@ -89,7 +89,7 @@ class Table(Struct, frozen=True, eq=False):
 class Check(Struct, frozen=True, eq=False):
     """What is decided at one pc; any of the conditions stops the wave.
 
-    ``active`` is for the conditions in ``tables`` what `Condition.active` is for others.
+    ``active`` applies to the conditions in ``tables``, as `Condition.active` does to other conditions.
     """
 
     conditions: tuple[Condition, ...]
@@ -102,8 +102,9 @@ class Check(Struct, frozen=True, eq=False):
 
 
 class Answers(Struct, frozen=True, eq=False):
-    """What the rows of a table give for one wave where it is: the lanes (u64) for which each holds, and whether it is
-    undecided (its lanes then mean nothing)."""
+    """The results of a table's rows for one wave at its current pc: the lanes (u64) for which each row holds, and
+    whether it is undecided (its lanes then have no meaning).
+    """
 
     lanes: NDArray[np.uint64]
     undecided: NDArray[np.bool_]
@@ -115,13 +116,15 @@ check's row: the addresses of the conditions' counters, all their cells, the add
 check's descriptors."""
 ANY_WAVE = (1 << 64) - 1
 ROW_HOLDS, ROW_UNDECIDED, ROW_LANES, ROW_WAVE, ROW_COUNTER, ROW_HEAD = range(6)
-"""Words (u64) of a row of a `Table` in memory: its answer, whether there is none, its lanes and wave, the address of
-its counter; and then its cells."""
+"""Words (u64) of a row of a `Table` in memory: its result, whether it is undecided, its lanes and wave, the address of
+its counter, and then its cells.
+"""
 DESCRIPTOR_WORDS = 5
 TABLE_ROUTINE, TABLE_ROWS, TABLE_COUNT, TABLE_STRIDE, TABLE_ACTIVE = range(DESCRIPTOR_WORDS)
-"""Words (u64) of a `Table`'s descriptor: the address of its routine, that of its rows, how many these are, the bytes of
-a row, and the active lanes, which are stored there before the routine is called. A check's descriptors follow their
-number."""
+"""Words (u64) of a `Table`'s descriptor: the addresses of its routine and of its rows, the number of rows, the bytes of
+a row, and the active lanes, which are stored there before the routine is called. In memory, the number of a check's
+descriptors precedes them.
+"""
 LOG_HEAD, LOG_WORDS = 2, 1 << 20
 """The layout of an engine's log buffer: two words, the number of words used and the number available, and then these
 words. A wave whose records might not fit stops instead."""

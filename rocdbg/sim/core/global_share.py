@@ -26,10 +26,11 @@ class Origin(IntEnum):
 
     NOBODY = 0
     PROGRAM = 1
-    """ds_gws_init."""
+    """The program, by ds_gws_init."""
     BARRIER = 2
-    """The first wave at a barrier that no program has initialised. A runtime initialises resource 0 before a
-    cooperative launch, with the same number that the barrier instructions give."""
+    """The first wave at a barrier that no program has initialised. This gives the same result as on hardware, where a
+    runtime initialises resource 0 before a cooperative launch with the number that the barrier instructions name.
+    """
 
 
 class GlobalShare:
@@ -43,7 +44,7 @@ class GlobalShare:
         """The resources, uint32[64][`GWS_FIELDS`]."""
 
     def start_dispatch(self) -> None:
-        """Forget barriers that an abandoned dispatch has left half passed."""
+        """Reset barriers that an abandoned dispatch left when only some of its waves had passed."""
         origin = self.gws[:, GWS_FIELDS.index("origin")]
         if not origin.any():
             return

@@ -5,8 +5,8 @@ page and stops at once (`native_guard`) instead of changing the host's own data 
 
 A process may have only a limited number of mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond
 `MOST_GUARDS` have no guard pages, only the checks of generated code. Before that limit is reached, unreachable objects
-are collected now and then: blocks of a launch that never ended lie in reference cycles, which Python's collector leaves
-alone as long as few other objects are made.
+are collected from time to time: the blocks of a launch that never ended are in reference cycles, which Python's
+collector does not visit while few other objects are created.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ ALIGN: Final = 64
 """Blocks begin at multiples of this many bytes."""
 
 MOST_GUARDS: Final = 16384
-"""Guard pages in a process. Each splits a mapping in two."""
+"""The most guard pages in a process. Each splits a mapping in two."""
 
 _PAGE: Final = mmap.PAGESIZE
 _NOTHING: Final = 0  # PROT_NONE
 _LARGE: Final = 4 << 20
-"""Blocks of this many bytes or more request huge pages, as NumPy's do, unless only few of their pages are ever touched.
-"""
+"""Blocks of this many bytes or more request huge pages, as NumPy's do, unless few of their pages are ever touched."""
 _HUGE: Final = 2 << 20
-"""Such a block ends at a multiple of this address: the host gives huge pages only where a whole one fits between two
-guard pages; otherwise each 4 KiB that a launch copies into a buffer costs a page fault."""
+"""Blocks with huge pages end at a multiple of this: the host provides huge pages only where a whole one fits between
+two guard pages; otherwise every 4 KiB that a launch copies into a buffer cost a page fault.
+"""
 _KEPT: Final = 64 << 20
 """Bytes of freed blocks that are kept for later blocks of the same size, because launches repeat."""
 _KEPT_GUARDS: Final = MOST_GUARDS // 8
@@ -50,8 +50,9 @@ _MANY: Final = 1 << 20
 """Kept blocks of this many bytes or more are reset by returning their pages to the host; smaller ones are cleared."""
 
 _STAGGER: Final = 1088
-"""The n-th of many blocks begins n times this many bytes after the beginning of a page: blocks that all began at the
-same offset in their pages would contend for the same lines of the host's caches. An odd multiple of ALIGN."""
+"""The n-th of many blocks begins n times this many bytes after the beginning of a page: if all blocks began at the same
+offset in a page, they would contend for the same lines of the host's caches. It is an odd multiple of ALIGN.
+"""
 
 Parts = tuple[tuple[int, int], ...]
 """Begin and end of parts of a row, in bytes."""
@@ -108,14 +109,14 @@ class _Mapping(Struct, frozen=True):
 
 
 _lock: Final = threading.RLock()
-"""Protects everything below: the devices of detached programs run in threads of their own."""
+"""Protects the variables below: the devices of detached programs run in threads of their own."""
 _guards = 0
 _kept_guards = 0
 _kept_bytes = 0
 _asked = 0
 """Guards requested since cycles were last collected."""
 _SELDOM: Final = 1024
-"""This many guards are requested between two collections, because each collection visits all objects."""
+"""How many guards are requested between two collections, which are expensive because each visits all objects."""
 _kept: dict[_Kind, list[_Mapping]] = {}
 
 
@@ -145,7 +146,7 @@ def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
     large = size >= _LARGE and not sparse and hasattr(mmap, "MADV_HUGEPAGE")
     whole = size + _HUGE if large else size
     memory = _private(whole)
-    if memory is None:  # memory kept for later may be the memory that is missing now
+    if memory is None:  # free the memory that is kept for later, and try again
         _keep_none()
         memory = _private(whole)
     if memory is None:
@@ -161,7 +162,7 @@ def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
     highs = [*(shift + begin // _PAGE * _PAGE for begin, _ in blocks), whole]
     for low, high in zip(lows, highs, strict=True):
         if protect(start + low, high - low, _NOTHING):
-            break  # something else has used up the mappings
+            break  # other code in the process has used up the mappings
     return memory, shift
 
 
@@ -186,7 +187,9 @@ def _take(kind: _Kind) -> _Mapping | None:
 
 
 class _Shown(Struct, frozen=True):
-    """Rows that are in use. ``mapping`` is None if it is too large to be kept: it is freed together with its rows."""
+    """Rows that are in use. ``mapping`` is None if the mapping is too large to be kept; it is then freed together with
+    its rows.
+    """
 
     reference: weakref.ref[NDArray[np.uint8]]
     mapping: _Mapping | None
@@ -194,10 +197,11 @@ class _Shown(Struct, frozen=True):
 
 
 _shown: dict[int, _Shown] = {}
-"""By the identity of the weak reference."""
+"""The rows in use, by the `id` of the weak reference to them."""
 _gone: deque[weakref.ref[NDArray[np.uint8]]] = deque()
-"""References whose rows are no longer in use. When rows are freed, only this list's own append runs: freeing can happen
-anywhere, even where no Python function can be called because the stack is exhausted."""
+"""References whose rows are no longer in use. The callback that runs when rows are freed is just this deque's `append`:
+rows can be freed anywhere, even where no Python function can be called because the stack is exhausted.
+"""
 
 
 def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
@@ -208,7 +212,7 @@ def _show(memory: NDArray[np.uint8], mapping: _Mapping, sparse: bool) -> None:
 
 
 def _take_back() -> None:
-    """Keep or free the memory that is no longer in use."""
+    """Process the rows that are no longer in use: keep their memory for later, or free it."""
     global _guards, _kept_bytes, _kept_guards
     while _gone:
         shown = _shown.pop(id(_gone.popleft()))
@@ -229,14 +233,15 @@ class Sparing(Protocol):
     """Objects that keep blocks which are not needed at the moment."""
 
     def clear(self) -> None:
-        """Keep none."""
+        """Free these blocks."""
 
 
 _sparing: weakref.WeakSet[Sparing] = weakref.WeakSet()
 
 
 def when_scarce(who: Sparing) -> None:
-    """Clear ``keeper``'s blocks when guards or memory run short, as long as it exists."""
+    """Register an object whose blocks are freed when guards or memory run short; only a weak reference to it is kept.
+    """
     _sparing.add(who)
 
 
@@ -245,7 +250,8 @@ def _keep_none() -> None:
     for who in tuple(_sparing):
         who.clear()
     _take_back()
-    # Wherever an interrupt stops this, guards must never be counted as fewer than there are.
+    # The order of these steps matters: wherever an interrupt stops them, the count of guards must not be less than the
+    # number that exist.
     freed, _kept_guards = _kept_guards, 0
     _kept.clear()
     _kept_bytes = 0
@@ -253,7 +259,7 @@ def _keep_none() -> None:
 
 
 def _made_room(guards: int) -> bool:
-    """Whether this many more guards are possible, after freeing everything that is not needed."""
+    """Whether this many additional guards are possible; frees everything that is not needed first."""
     global _asked
     _asked += guards
     if _guards + guards > MOST_GUARDS // 2 and _asked >= _SELDOM:
@@ -268,8 +274,8 @@ def _made_room(guards: int) -> bool:
 def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
     """``size`` zero bytes, uint8[size], between guard pages, less than `ALIGN` bytes before the second.
 
-    ``sparse``: only a few scattered bytes are ever written, so huge pages would only take long to clear. Raises
-    MemoryError.
+    ``sparse`` means that only a few scattered bytes are ever written, so huge pages would just take long to clear.
+    Raises MemoryError.
     """
     block: NDArray[np.uint8] = guarded_rows(1, size, sparse=sparse)[0]
     return block
@@ -289,8 +295,9 @@ def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool =
 def headed_rows(
     rows: int, size: int, head: Head, used: Parts | None = None
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Blocks as of `guarded_rows`, each with a second block in front; no access to one of them can reach the other.
-    Returns heads, uint8[rows, head.size], and blocks, uint8[rows, size]. Raises MemoryError."""
+    """Blocks as `guarded_rows` makes them, each with a second block in front of it; a stray access to one cannot reach
+    the other. Returns heads, uint8[rows, head.size], and blocks, uint8[rows, size]. Raises MemoryError.
+    """
     if head.distance < 2 * _PAGE + head.size:
         raise ValueError("there is no whole page between the two")
     with _lock:
@@ -308,8 +315,8 @@ def _guarded_rows(
         stride = aligned + head.distance
         owner = np.zeros(rows * stride + ALIGN, np.uint8)
         return _both(owner[-int(owner.ctypes.data) % ALIGN :], rows, size, stride, head.distance, head)
-    before = _PAGE + head.distance  # of the first row
-    if rows == 1:  # ends where the next guard page begins
+    before = _PAGE + head.distance  # the offset of the first row
+    if rows == 1:  # the only row ends where the next guard page begins
         stride = _pages(before + aligned)
         first = stride - aligned
     else:
@@ -334,7 +341,8 @@ def _guarded_rows(
 def _both(
     memory: NDArray[np.uint8], rows: int, size: int, stride: int, first: int, head: Head
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    # Views whose base is ``memory``, which is in use as long as one of them is. (`as_strided` takes 30 times as long.)
+    # These are views whose base is ``memory``, so it remains in use as long as either of them is. (`as_strided` takes
+    # 30 times as long.)
     return (
         np.ndarray((rows, head.size), np.uint8, memory, first - head.distance, (stride, 1)),
         np.ndarray((rows, size), np.uint8, memory, first, (stride, 1)),

@@ -64,7 +64,7 @@ def registers(target: Target) -> dict[int, Register]:
 
 
 def _has_cycles(target: Target) -> bool:
-    """GFX10.3 and GFX11 count cycles."""
+    """Whether the target has a cycle counter, as GFX10.3 and GFX11 do."""
     version = target.version
     return version is not None and version >= (10, 3, 0)
 
@@ -89,7 +89,7 @@ def gpr_alloc(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int
 
 
 def _blocks(count: int, size: int) -> int:
-    """Number of blocks that ``count`` registers occupy, minus one."""
+    """The number of blocks of ``size`` registers that ``count`` registers occupy, minus one."""
     return max(0, -(-count // size) - 1)
 
 

@@ -5,8 +5,8 @@ compiled.
 
 Bits 15:0 of ``a`` are the offset of the image's descriptor in the wave's state, bits 31:16 that of the sampler. The
 encoding of GFX9 does not give the number of address registers, so there bits 19:0 of ``b`` are the offset of the first
-one, and bits 31:20 the number of registers from it to the end of the register file; on other targets both are 0. Bits
-39:32 are the chip, the highest two bits those of atomics.
+one, and bits 31:20 the number of registers from it to the end of the register file; on other targets both fields are 0.
+Bits 39:32 of ``b`` are the chip, and its two highest bits are the flags of atomics.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ SIGNED: Final = 1 << 45
 DMASK: Final = 46
 """Shift of the mask of components, 4 bits."""
 OFFSET: Final = 1 << 50
-"""The optional addresses of samples, in this order: offsets in texels,"""
+"""Sample addresses have offsets in texels. The optional parts of an address are in the order of these bits."""
 BIAS: Final = 1 << 51
-"""a bias of the level of detail,"""
+"""Sample addresses have a bias of the level of detail."""
 COMPARE: Final = 1 << 52
-"""a reference value,"""
+"""Sample addresses have a reference value."""
 DERIVATIVES: Final = 1 << 53
-"""derivatives,"""
+"""Sample addresses have derivatives."""
 LOD: Final = 1 << 54
-"""and after the coordinates the level of detail"""
+"""Sample addresses have the level of detail after the coordinates."""
 CLAMP: Final = 1 << 55
-"""or its lower limit."""
+"""Sample addresses have the lower limit of the level of detail after the coordinates."""
 ZERO: Final = 1 << 56
 """The level of detail is 0."""
 GATHER: Final = 1 << 57
 """Gather one component of four texels."""
 QUERY: Final = 1 << 58
-"""Read no texel, but the level of detail, or sizes."""
+"""Query the level of detail, or sizes; no texel is read."""
 G16: Final = 1 << 59
 """Derivatives have 16 bits."""
 

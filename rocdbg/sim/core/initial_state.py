@@ -22,7 +22,8 @@ from rocdbg.sim.core.register_bounds import bounds
 from rocdbg.sim.core.wave import Dim3, StateBlock, Wave, state_block
 from rocdbg.sim.device.schedule import Varying
 
-# STATUS bits a running wave of a compute dispatch has: TRAP_EN, IN_TG (groups of several waves), VALID.
+# The STATUS bits that are set in a running wave of a compute dispatch: TRAP_EN, IN_TG (for groups of several waves),
+# VALID.
 _STATUS_TRAP_EN = 1 << 6
 _STATUS_IN_GROUP = 1 << 11
 _STATUS_VALID = 1 << 16
@@ -30,7 +31,7 @@ _STATUS_VALID = 1 << 16
 _MAX_USER_SGPRS = 16
 
 _PLACE = struct.Struct("<QQQQIIII")
-"""Consecutive engine words that differ between waves: scratch_base to wave_in_group."""
+"""The consecutive engine words that differ between waves: from scratch_base to wave_in_group."""
 _PLACE_OFFSET = layout.ENGINE["scratch_base"].offset - layout.ENGINE_OFFSET
 assert layout.ENGINE["wave_in_group"].offset + 4 - layout.ENGINE_OFFSET == _PLACE_OFFSET + _PLACE.size
 
@@ -56,7 +57,7 @@ class DispatchState(Struct, frozen=True):
     wave_scratch_size: int
     lds_size: int
     user_data: tuple[int, ...] | None = None
-    """For a shader: the user data, instead of the ABI's items."""
+    """For a shader: the user data, which replaces the ABI's items."""
 
     def user_sgprs(self) -> list[int]:
         """The user SGPRs, in the ABI's order, as many as the descriptor counts."""
@@ -113,8 +114,8 @@ class DispatchState(Struct, frozen=True):
 
     @property
     def mode(self) -> int:
-        """The initial MODE: FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23, exception
-        enables 12..
+        """The initial MODE: FP_ROUND in bits 3:0, FP_DENORM in 7:4, DX10_CLAMP in 8, IEEE in 9, exception enables from
+        12 on, FP16_OVFL in 23.
         """
         d = self.descriptor
         mode = d.float_round_mode_32 | d.float_round_mode_16_64 << 2
@@ -141,8 +142,9 @@ def enabled_exceptions(descriptor: KernelDescriptor) -> int:
 
 
 def prototype(dispatch: DispatchState) -> StateBlock:
-    """The part of a wave's state before the vector registers, and the engine's words, with everything that the waves of
-    a dispatch share."""
+    """The part of a wave's state before the vector registers, and the engine words, filled with everything that all
+    waves of a dispatch share.
+    """
     wave = Wave(
         state_block(dispatch.target, dispatch.wave_size),
         dispatch.target,
@@ -206,7 +208,9 @@ def apply(
 
 
 def hidden_base(dispatch: DispatchState) -> int:
-    """The base of FLAT_SCRATCH on GFX7 and GFX8 (SH_HIDDEN_PRIVATE_BASE_VMID): the dispatch's scratch; 0 elsewhere."""
+    """The base of FLAT_SCRATCH on GFX7 and GFX8 (SH_HIDDEN_PRIVATE_BASE_VMID), which is the address of the dispatch's
+    scratch; 0 on other targets.
+    """
     return dispatch.scratch_address if dispatch.target.flat_scratch_is_offset else 0
 
 
@@ -266,10 +270,13 @@ def _set_system_sgprs(wave: Wave, dispatch: DispatchState, group_waves: int, scr
 
 
 class GroupIds:
-    """Work-item ids and used lanes of the waves of groups of one size (a partial group has its own)."""
+    """Work-item ids and used lanes of the waves of a group, for groups of one size (partial groups have other sizes).
+    """
 
     def __init__(self, size: Dim3, wave_size: int, registers: int, packed: bool) -> None:
-        """``registers``: how many of x, y, z get a VGPR of their own; ``packed``: all in v0, 10 bits each."""
+        """``registers`` is how many of x, y and z have a VGPR of their own; ``packed`` means that all are in v0, 10
+        bits each.
+        """
         items = size[0] * size[1] * size[2]
         waves = -(-items // wave_size)
         flat = np.arange(waves * wave_size, dtype=np.uint32)

@@ -80,7 +80,8 @@ class Scalar(Struct, frozen=True):
 
 
 class Vector(Struct, frozen=True):
-    """The lane's dword of a vector register (I32). ``lane``: that of another lane; undecided if there is no such lane.
+    """The lane's dword of a vector register (I32). If ``lane`` is given, the dword of that lane instead; undecided if
+    there is no such lane.
     """
 
     number: int
@@ -93,7 +94,7 @@ class Vector(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """A number that the caller keeps (I64): the one at ``index``."""
+    """The number at ``index`` of those that the caller provides (I64)."""
 
     index: int
 
@@ -112,7 +113,9 @@ class Load(Struct, frozen=True):
 
 
 class Apply(Struct, frozen=True):
-    """A primitive of `rocdbg.sim.core.builder`. A shift's count must be less than the width, a divisor not 0."""
+    """A primitive of `rocdbg.sim.core.builder`. The count of a shift must be less than the width, and a divisor must
+    not be 0.
+    """
 
     op: Op
     type: Type
@@ -271,7 +274,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def is_uniform(node: Node) -> bool:
-    """Whether a tree is the same for all lanes and cannot be undecided, so that it can always be computed."""
+    """Whether a tree has the same value for all lanes and cannot be undecided, so that it can always be computed."""
     if isinstance(node, LaneNumber | Vector | Load | Choose | Require):
         return False
     return all(is_uniform(child) for child in children(node))

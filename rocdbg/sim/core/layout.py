@@ -11,12 +11,10 @@ restored;
 
 All offsets are in bytes; all integers are little-endian, unsigned.
 
-Wave state
-----------
-``HEADER`` fields, then the scalar file (``SGPRS``: 128 dwords indexed by the hardware's operand code, so that
-vcc = 106/107, ttmp0 = 108, m0 = 124 (gfx9, gfx10) or 125 (gfx11+), exec = 126/127 live in it), then
-the vector registers: VGPR n of lane L is the dword at ``VGPRS + (n * wave_size + L) * 4``, and AGPR n the same behind
-``VGPR_COUNT`` VGPRs. The layout does not depend on how many registers a kernel asked for.
+Wave state ---------- ``HEADER`` fields, then the scalar file (``SGPRS``: 128 dwords indexed by the hardware's operand
+code, so that vcc = 106/107, ttmp0 = 108, m0 = 124 (gfx9, gfx10) or 125 (gfx11+), exec = 126/127 live in it), then the
+vector registers: VGPR n of lane L is the dword at ``VGPRS + (n * wave_size + L) * 4``; the AGPRs are laid out in the
+same way after ``VGPR_COUNT`` VGPRs. The layout does not depend on how many registers a kernel requests.
 """
 
 from __future__ import annotations
@@ -43,7 +41,8 @@ class Field:
 
 
 def make_fields(*rows: tuple[str, int], start: int = 0) -> dict[str, Field]:
-    """Consecutive fields with these names and sizes, from ``start`` on, each aligned to its size (at most 8)."""
+    """Lay out consecutive fields with these names and sizes, from ``start`` on, each aligned to its size (at most 8).
+    """
     fields: dict[str, Field] = {}
     offset = start
     for name, size in rows:
@@ -89,7 +88,9 @@ EXEC_LO: Final = 126
 
 
 def state_size(wave_size: int, has_agprs: bool, vgprs: int = VGPR_COUNT) -> int:
-    """Bytes of a wave's state block; ``vgprs``: VGPRs that instructions can name (AGPRs only beside 256)."""
+    """Bytes of a wave's state block. ``vgprs`` is how many VGPRs instructions can name, which is 256 on targets that
+    have AGPRs.
+    """
     return VGPRS + vgprs * wave_size * 4 * (2 if has_agprs else 1)
 
 
@@ -117,17 +118,17 @@ between the two, wherever in a page the block begins."""
 
 ENGINE: Final = make_fields(
     ("instructions", 8),  # wave-instructions executed
-    ("limit", 8),  # `instructions` may not pass this (written by Engine.run)
+    ("limit", 8),  # `instructions` must not exceed this (written by Engine.run)
     ("lds_pointer", 8),  # host address of the workgroup's LDS
     ("scratch_base", 8),  # simulated address of this wave's scratch area (dword-interleaved by lane)
-    ("scratch_size", 8),  # bytes of it
+    ("scratch_size", 8),  # its size in bytes
     ("used_lanes", 8),  # mask of lanes that have a work-item
     ("number", 8),  # wave number, from 1
     ("workgroup_x", 4),
     ("workgroup_y", 4),
     ("workgroup_z", 4),
     ("wave_in_group", 4),
-    ("register_bounds", 8),  # how many registers the wave has: see register_bounds.py
+    ("register_bounds", 8),  # packed numbers of the wave's registers: see register_bounds.py
     ("exception_pc", 8),  # the last instruction that could raise an arithmetic exception, if these are watched
     ("lds_size", 4),  # bytes of LDS the workgroup may touch
     ("vgpr_limit", 4),  # VGPRs the wave has: register numbers made with M0 must stay below
@@ -135,15 +136,16 @@ ENGINE: Final = make_fields(
     ("requested", 4),  # SGPR that receives the state of the workgroup's barrier (Status.BARRIER_STATE)
     ("trap_id", 4),  # operand of the s_trap that stopped the wave
     ("sleep", 4),  # operand of the last s_sleep
-    ("gws", 4),  # what the wave waits for at a global wave sync resource, see `translator.sync`
+    ("gws", 4),  # what the wave waits for at a resource of global wave sync: see `translator.sync`
     start=ENGINE_OFFSET,
 )
 """The engine's own data of a wave, as offsets from the state block: limits, bounds, a host address, the wave's
-identity. It contains no registers, and nothing outside the simulator (`rocdbg.sim.architecture`) can name its fields.
+identity. There are no registers among them, and code outside the simulator, which uses `rocdbg.sim.architecture`,
+cannot name these fields.
 """
 
 WORDS: Final = {**HEADER, **ENGINE}
-"""Both, for generated code and for the engine itself."""
+"""The fields of both blocks, for generated code and for the engine itself."""
 
 
 # -- MODE --------------------
@@ -158,13 +160,13 @@ VGPR_MSB: Final = 12
 """Lowest of eight bits of MODE on gfx125x: bits 9:8 of the VGPR numbers of four operands (`vgpr_banks`)."""
 
 BANKS: Final = 11
-"""Lowest bit in a MODE key of the bits that gfx125x has in MODE from VGPR_MSB on."""
+"""Lowest bit, in a MODE key, of the bits that MODE has from VGPR_MSB on, on gfx125x."""
 
 MODE_KEYS: Final = 1 << 19
 
 
 def mode_key(mode: int, m0: int | None = None, banked: bool = False) -> int:
-    """The part of MODE (and, under GFX9's register indexing, of M0) that blocks depend on, packed into 19 bits.
+    """The parts of MODE (and, with GFX9's register indexing, of M0) on which blocks depend, packed into 19 bits.
 
     Pass ``m0`` on GFX9 only and ``banked`` on gfx125x only: on other targets these bits of MODE mean something else.
     """
@@ -228,8 +230,9 @@ class Mode(Struct, frozen=True):
 
     @property
     def indexed(self) -> int:
-        """Operands of vector instructions whose register numbers are relative to M0[7:0]: bits 0 to 2 for the sources,
-        bit 3 for the destination."""
+        """The operands of vector instructions whose register numbers are relative to M0[7:0], as bits: 0 to 2 for the
+        sources, 3 for the destination.
+        """
         return self.key >> 12 & 15
 
 
@@ -243,7 +246,8 @@ PAGE_SHIFT: Final = 20
 PAGE_SIZE: Final = 1 << PAGE_SHIFT
 PAGE_COUNT: Final = WINDOW_SIZE >> PAGE_SHIFT
 PAGE_ENTRY_SIZE: Final = 32
-"""Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. Legal: lo <= offset, offset + size <= hi.
+"""Entry: u64 host pointer of the page's start, u64 lo, u64 hi, u64 flags. An access is legal if lo <= offset and offset
++ size <= hi.
 
 The flags are `PageFlags` in the low ``PAGE_FLAG_BITS`` bits; the bits above are the signed distance on the host from a
 byte to its shadow, 0 if it has none (`uninitialized`)."""
@@ -276,7 +280,7 @@ def is_scratch_address(address: int) -> bool:
 # -- environment --------------------
 
 MAX_HELPERS: Final = 512
-MAX_CHECK_ENTRIES: Final = 1 << 16  # checks that may exist at a time, for each MODE key
+MAX_CHECK_ENTRIES: Final = 1 << 16  # the most checks at a time, counted for each MODE key
 MAX_DATA: Final = 32  # dwords per lane that one instruction may transfer or permute
 
 ENV: Final = make_fields(
@@ -299,18 +303,18 @@ ENV: Final = make_fields(
     ("checks", 8),  # host address of the entries of checks at stops (`checks`)
     ("watches", 8),  # host address of the watched words (`watches`)
     ("touches", 8),  # host address of the bytes whose reads are watched too
-    ("watch_pc", 8),  # after Status.WATCH: the instruction that changed a watched word,
-    ("watch_lanes", 8),  # the lanes that took part in its last access,
-    ("watch_reads", 8),  # 1 if it reads,
-    ("watch_size", 8),  # and the bytes of each access; its place is in ENV_POINTER and ENV_KIND if the size is not 0
+    ("watch_pc", 8),  # after Status.WATCH: the instruction that changed a watched word
+    ("watch_lanes", 8),  # after Status.WATCH: the lanes that took part in its last access
+    ("watch_reads", 8),  # after Status.WATCH: 1 if that access reads
+    ("watch_size", 8),  # bytes per lane of that access; if not 0, ENV_POINTER and ENV_KIND say where it went
     ("reads_table", 8),  # host address of the counts of uninitialized reads (`uninitialized`), 0 if none are kept
     ("noted_ranges", 8),  # host address of u64[n][2]: begin and end of host memory whose stores are recorded
     ("noted_count", 8),  # n
-    ("noted_hits", 8),  # number of stores of lanes to any of them
-    ("noted_lanes", 8),  # lanes that stored
-    ("noted_pc", 8),  # the last instruction that did
+    ("noted_hits", 8),  # number of stores to any of these ranges, counted per lane
+    ("noted_lanes", 8),  # lanes that stored to them
+    ("noted_pc", 8),  # the last instruction that stored to them
     ("trace", 8),  # host address of u64[n][2]: pc and EXEC before each instruction of a traced wave
-    ("trace_first", 8),  # the wave's `instructions` that row 0 belongs to
+    ("trace_first", 8),  # the wave's count of `instructions` for row 0
     ("window_base", 8),  # simulated address at which the page table begins
     ("texel_size", 8),  # bytes of a texel of the image that was last accessed
     ("plan", 8),  # host address of the plan by which the followed wave runs (`stop_plan`)
@@ -342,7 +346,7 @@ class Status(IntEnum):
     FAULT = 7
     """A memory access faulted; the instruction had no effect. See the environment's fault record."""
     TRAP = 8
-    """pc is at an s_trap; ``trap_id`` in the state is its operand. It is not counted."""
+    """pc is at an s_trap, which is not counted; ``trap_id`` in the state is its operand."""
     ILLEGAL = 9
     """pc is at an illegal encoding."""
     UNSUPPORTED = 10
@@ -354,9 +358,9 @@ class Status(IntEnum):
     SIGNAL = 13
     """The workgroup barrier was signalled (GFX12); pc is after it. The wave goes on."""
     SIGNAL_FIRST = 14
-    """As SIGNAL; the scheduler also sets SCC: whether no wave of the group had signalled before."""
+    """As SIGNAL; in addition, the scheduler sets SCC to whether no wave of the group had signalled before."""
     WAIT = 15
-    """Waits until the workgroup barrier that the wave signalled is complete (GFX12); pc is after it."""
+    """The wave waits until the workgroup barrier that it signalled is complete (GFX12); pc is after the wait."""
     EXCEPTION = 16
     """An arithmetic exception that is enabled occurred: ``exception`` in the state says which. The instruction was
     executed; pc is after it."""
@@ -409,7 +413,9 @@ class FaultKind(IntEnum):
 
 FLUSH_INPUTS: Final = 1 << 62
 FLUSH_RESULTS: Final = 1 << 63
-"""Bits of argument b of atomic routines: flush subnormal inputs, and results, of float operations to zero."""
+"""Bits of argument b of atomic routines: flush subnormal results (FLUSH_RESULTS) or inputs (FLUSH_INPUTS) of float
+operations to zero.
+"""
 
 
 class Access(IntEnum):
@@ -419,7 +425,7 @@ class Access(IntEnum):
 
 
 class Space(IntEnum):
-    """Address space of an access, for the fault record, and what the address array holds for it."""
+    """Address space of an access, for the fault record; the comments say what the address array holds for it."""
 
     GLOBAL = 0
     """Simulated address."""

@@ -2,17 +2,17 @@
 
 Addresses are deterministic: an allocation takes the lowest run of free pages of the window that fits. Each allocation
 starts on a page, shares its pages with no other, and is followed by at least one unmapped page, so that an access
-beyond either end is always detected. The pages of freed buffers stay unmapped until `QUARANTINE` others were freed
-after them: use of a dangling pointer faults, and the message says what it pointed to. Only a buffer of the same size
-for the same purpose gets such an address earlier, so that repeated launches see the same addresses.
+beyond either end is always detected. The pages of a freed buffer stay unmapped until `QUARANTINE` others have been
+freed after it, so that using a dangling pointer faults, with a message that says what it pointed to. Only a buffer of
+the same size and purpose may get such an address earlier, so that repeated launches see the same addresses.
 
 The page table is what generated code reads; `rocdbg.sim.core.layout` describes it. An entry's ``hi`` may lie beyond its
 page, because an allocation is contiguous on the host as well. Memory shared with a program lies in its `SharedWindow`,
 every other allocation in host memory of its own.
 
-The requests of a program are served by threads of their own, and may free memory at any time. What they free becomes
-inaccessible on the host, too, so the others read and write under the lock `GlobalMemory.steady`. Kernels do not need
-it: while one runs, no request is served.
+Separate threads serve the requests of a program and may free memory at any time. Freed memory becomes inaccessible on
+the host, too, so other threads must hold the lock `GlobalMemory.steady` while they read or write. Kernels do not need
+the lock: while one runs, no request is served.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ PAGE_ENTRY = np.dtype([("host", "<u8"), ("lo", "<u8"), ("hi", "<u8"), ("flags", 
 _ENTRY = struct.Struct("<4Q")
 
 DEFAULT_LIMIT = 16 << 30
-"""Bytes that may be live at once. Pages are zero and untouched until used, so the host provides only those that are
-used.
-"""
+"""The most bytes that may be live at once. The host provides only the pages that are used."""
 
 MAX_ALIGN = 1 << 30
 """The largest alignment of an allocation."""
@@ -71,7 +69,7 @@ class AllocationKind(enum.Enum):
     PACKET = "dispatch packet"
     RUNTIME = "runtime's"
     RANGE = "address range"
-    """Addresses of memory that is live elsewhere, see `GlobalMemory.expose`."""
+    """Addresses of memory that belongs to another allocation, see `GlobalMemory.expose`."""
 
 
 class MemoryAccessError(Error):
@@ -112,12 +110,12 @@ class Allocation:
     protection: PageFlags
     data: NDArray[np.uint8] = field(repr=False)
     purpose: str = ""
-    """What a buffer is for, see `GlobalMemory.allocate`."""
+    """The purpose of a buffer, see `GlobalMemory.allocate`."""
     written: NDArray[np.uint8] | None = field(default=None, repr=False)
-    """For each byte, whether it was ever written, uint8[size]; None if that is not watched."""
+    """For each byte, whether it was ever written, uint8[size]; None if that is not tracked."""
 
     def mark_written(self, offset: int = 0, size: int | None = None) -> None:
-        """Mark bytes as written (all of them by default); do nothing if that is not watched."""
+        """Mark bytes (by default all) as written; does nothing if that is not tracked."""
         if self.written is not None:
             self.written[offset : None if size is None else offset + size] = 1
 
@@ -154,23 +152,23 @@ class GlobalMemory:
         self.base = window.base if window is not None else WINDOW_BASE
         """The first simulated address of the window."""
         self.live_bytes = 0
-        # 32 MiB, which are zero pages of the host until an entry is written.
+        # The table has 32 MiB, but takes no host memory until entries are written.
         self._table: NDArray[np.void] = guarded(PAGE_COUNT * PAGE_ENTRY.itemsize, sparse=True).view(PAGE_ENTRY)
         self._table_bytes = self._table.view(np.uint8).data
         self._first_pages: NDArray[np.int32] = guarded(PAGE_COUNT * 4, sparse=True).view(np.int32)
         """For each page, the first page of its allocation; 0 if it is free. Page 0 is always free."""
         self._first_page = self._first_pages.data
         self._live: dict[int, Allocation] = {}
-        """By first page."""
+        """The live allocations by their first page."""
         self._gaps = PageGaps(1, PAGE_COUNT)
         self.steady: AbstractContextManager[object] = threading.RLock() if window is not None else nullcontext()
-        """While this is held, nothing is freed."""
+        """A lock: while it is held, nothing is freed."""
         self.frees = 0
         """Number of allocations freed so far."""
         self._freed: deque[_Freed] = deque()
         self._code_listeners: list[Callable[[int, int], None]] = []
         self.before_write: Callable[[int, bytes], None] | None = None
-        """Called with address and bytes before the host writes. An exception prevents the write."""
+        """A hook that is called with address and bytes before the host writes; if it raises, nothing is written."""
 
     def on_code_write(self, listener: Callable[[int, int], None]) -> None:
         """Call ``listener(low, high)`` after the host has written to executable memory."""
@@ -242,14 +240,14 @@ class GlobalMemory:
         """Host memory for an allocation, its shadow (which bytes were written), and the distance from the bytes to the
         shadow. Raises MemoryError."""
         shadow = -(-size // ALIGN) * ALIGN if self.watched and kind is AllocationKind.BUFFER else 0
-        # no program accesses a wave's own memory by another way
+        # the program never accesses a wave's private memory from outside
         if self.window is not None and kind is not AllocationKind.SCRATCH:
             data = self.window.open(address, size)
             if not shadow:
                 return data, None, 0
             written = guarded(size)
             return data, written, int(written.ctypes.data) - int(data.ctypes.data)
-        # The bytes end right before a guard page; their shadow lies in front of them.
+        # The bytes end just before a guard page; their shadow precedes them.
         owner = guarded(shadow + size)
         return owner[shadow:], owner[:size] if shadow else None, -shadow
 
@@ -263,7 +261,7 @@ class GlobalMemory:
         self._live[page] = allocation
         if allocation.kind is not AllocationKind.RANGE:
             self.live_bytes += size
-        if pages == 1:  # most allocations are this small, and there may be many
+        if pages == 1:  # a fast path: most allocations are this small, and there may be many
             _ENTRY.pack_into(self._table_bytes, page * PAGE_ENTRY_SIZE, host, 0, size, flags)
             self._first_page[page] = page
             return
@@ -339,7 +337,7 @@ class GlobalMemory:
         self._map(page, pages, allocation, distance)
 
     def _unmap(self, allocation: Allocation) -> tuple[int, int]:
-        """Make an allocation inaccessible: its first page and how many it has."""
+        """Make an allocation inaccessible; returns its first page and its number of pages."""
         page, pages = self._pages_of(allocation)
         self.frees += 1
         self._table[page : page + pages] = np.zeros((), PAGE_ENTRY)
@@ -374,7 +372,7 @@ class GlobalMemory:
         first = self._first_page[page]
         if not first:
             return None
-        allocation = self._live.get(first)  # another thread may free it now
+        allocation = self._live.get(first)  # `get`, because another thread may free it now
         return allocation if allocation is not None and address < allocation.end else None
 
     def nearest(self, address: int) -> Allocation | None:
@@ -389,8 +387,8 @@ class GlobalMemory:
         return min(candidates, key=lambda a: max(a.address - address, address - a.end + 1, 0), default=None)
 
     def describe(self, address: int, size: int = 1) -> str | None:
-        """Where ``[address, address + size)`` lies relative to the nearest allocation, or None if far from
-        any.
+        """Text that says where ``[address, address + size)`` lies relative to the nearest allocation; None if it is far
+        from any.
 
         ``8 bytes past the end of buffer 'x' (4096 bytes at 0x7f0000100000)``. The distance is that of the
         first byte that lies outside.
@@ -468,8 +466,7 @@ class GlobalMemory:
         return None
 
     def _take_at(self, address: int, pages: int, size: int, name: str) -> int:
-        """The pages from an address on, if that many are free: the first page and the page after the last. Raises
-        AllocationError."""
+        """Take the pages from an address on, if that many are free; returns the first page. Raises AllocationError."""
         for freed in [freed for freed in self._freed if freed.address == address]:
             self._freed.remove(freed)
             self._give(freed)

@@ -1,4 +1,4 @@
-"""Free runs of pages in a window of addresses: an allocation gets the lowest that fits."""
+"""Keeps track of free runs of pages in a window of addresses. An allocation gets the lowest run that fits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPARE: Final = 64
 
 
 def _bin(length: int) -> int:
-    """Which bin runs of ``length`` pages are in; longer runs are never in a lower one."""
+    """The number of the bin for runs of ``length`` pages; longer runs are never in a lower bin."""
     if length < _EXACT:
         return length
     power = length.bit_length() - 1
@@ -22,7 +22,7 @@ def _bin(length: int) -> int:
 
 
 class PageGaps:
-    """Which of the pages [first, end) are free.
+    """Knows which of the pages [first, end) are free.
 
     A bin is a heap of the starts of runs of about one length. Entries of runs that no longer exist stay until they
     reach the top.

@@ -215,7 +215,7 @@ _FLOAT_COMPARE: dict[Op, Callable[[Number, Number], bool]] = {
 
 
 def _sign_of_zero(op: Op, numbers: Sequence[Number]) -> Number:
-    """An exact sum that is 0, rounded toward -inf: -0 unless both terms are +0."""
+    """The sign of an exact sum that is 0, rounded toward -inf: the sum is -0 unless both terms are +0."""
     terms = [_multiply(numbers[0], numbers[1]), numbers[2]] if op is Op.FMA else list(numbers)
     if op is Op.FSUB:
         terms[1] = _multiply(Fraction(-1), terms[1])

@@ -1,4 +1,4 @@
-"""The number of registers that a wave has, and the instructions that name more.
+"""The number of registers that a wave has, and the detection of instructions that name others.
 
 The manuals allow such an instruction to read other registers or do nothing, depending on the generation; here it is an
 illegal instruction, with a message that says what is wrong. A block is checked as a whole when it is entered

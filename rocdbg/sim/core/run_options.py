@@ -17,16 +17,16 @@ class RunOptions(Struct, frozen=True):
     """How to continue.
 
     * ``stop_pcs``: any wave that is about to execute an instruction at one of these PCs stops with BREAKPOINT. A wave
-      that is at one when ``run`` is called executes that instruction first.
+      that is already at such a PC when ``run`` is called first executes that instruction.
     * ``wave``: the number of the focused wave, for ``step``, ``range`` and ``only``.
-    * ``step``: execute one instruction of that wave (STEP), or ``steps`` instructions unless it reaches a stop before.
+    * ``step``: execute one instruction of that wave (STEP), or ``steps`` instructions unless it reaches a stop first.
     * ``range``: ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
     * ``only``: the other waves do not run, except while the focused one waits at a barrier for them.
     * ``alone``: with ``only``, the waves of other dispatches do not run either.
-    * ``plan``: with ``range``, where to continue when that wave leaves the range.
+    * ``plan``: with ``range``: where to continue when that wave leaves the range.
     * ``budget``: wave-instructions that this call may execute in all (BUDGET when they are used up); None: no limit.
     * ``checks``: PCs that are not in ``stop_pcs``; a wave stops there in the same way if a check says so.
-    * ``watches``: memory; a change of it stops with WATCH.
+    * ``watches``: memory whose changes stop with WATCH.
     """
 
     stop_pcs: AbstractSet[int] = frozenset()
@@ -62,8 +62,8 @@ NO_STOPS = Stops()
 class Followed(Struct, frozen=True):
     """A wave that is followed while the scheduler gives it its usual turns.
 
-    It stops (STEP) when it has its turn and has executed ``end`` instructions in all. With ``range``, it stops when its
-    PC leaves low <= pc < high, and with ``plan``, where the plan ends. ``traced``: it leaves a trace
+    It stops (STEP) when its turn comes and it has executed ``end`` instructions in all. With ``range``, it stops when
+    its PC leaves low <= pc < high, and with ``plan``, where the plan ends. ``traced``: it leaves a trace
     (`Engine.trace_into`).
     """
 

@@ -8,7 +8,9 @@ WAVE_GRANULE = 1024
 """A wave's scratch area is a multiple of this many bytes."""
 
 DYNAMIC_STACK_SIZE = 16 << 10
-"""Bytes per lane added if a kernel's stack size is not known at compile time (recursion, calls by pointer)."""
+"""Bytes per lane that are added if a kernel's stack size is not known at compile time (recursion, calls through
+pointers).
+"""
 
 _SELECT_XYZW = 4 | 5 << 3 | 6 << 6 | 7 << 9
 _NUM_FORMAT_UINT = 4
@@ -32,7 +34,7 @@ def buffer_descriptor(target: Target, wave_size: int, address: int, size: int) -
     size, so that offset ``o`` of lane ``l`` is the byte ``(o / 4) * 4 * wave_size + l * 4 + o % 4``.
     """
     word1 = (address >> 32) & 0xFFFF | _SWIZZLE_ENABLE
-    index_stride = 3 if wave_size == 64 else 2  # 64 or 32 elements
+    index_stride = 3 if wave_size == 64 else 2  # these codes mean 64 and 32 elements
     word3 = _SELECT_XYZW | index_stride << 21 | _ADD_TID_ENABLE
     if target.generation >= Generation.GFX10:
         # FORMAT in bits 18:12, RESOURCE_LEVEL (gfx10 only) 24, OOB_SELECT 29:28.

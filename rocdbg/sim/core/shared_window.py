@@ -32,8 +32,9 @@ SHARED_BASE: Final = 0x4000_0000_0000
 """The window's usual base: an address range that processes do not use, with or without AddressSanitizer."""
 
 MOST_GUARDS: Final = 8192
-"""Allocations of a window at a time that have inaccessible gaps between them: each needs mappings, in addition to those
-of `guarded.MOST_GUARDS`."""
+"""The most allocations of a window that have inaccessible gaps between them at a time: each needs mappings in addition
+to those of `guarded.MOST_GUARDS`.
+"""
 
 _NOTHING: Final = 0  # PROT_NONE
 _BOTH: Final = mmap.PROT_READ | mmap.PROT_WRITE
@@ -98,7 +99,7 @@ class SharedWindow:
         length = -(-size // _HOST_PAGE) * _HOST_PAGE
         if size:
             guarded = self._guards < MOST_GUARDS
-            # Allocated one after the other, they form one mapping if there are no guards between them.
+            # Allocations that follow one another form one mapping if there are no guards between them.
             span = length if guarded else -(-size // PAGE_SIZE) * PAGE_SIZE + PAGE_SIZE
             if protect(self.host + offset, min(span, self.size - offset), _BOTH):
                 raise MemoryError("the host has no more mappings")

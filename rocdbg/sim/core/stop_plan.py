@@ -1,13 +1,13 @@
 """Stop plans: what native code does where a followed wave leaves a range of PCs, instead of returning to Python.
 
 When the wave leaves the range, it has arrived at some PC. If the plan has a row for that PC, the row gives the next
-range; otherwise the run ends with RANGE. A plan therefore never changes the result of a step. It only saves its maker
-from deciding the same again: without a plan, the run ends more often.
+range; otherwise the run ends with RANGE. A plan therefore never changes the result of a step. It only avoids repeated
+decisions in Python: without a plan, the run ends more often.
 
-A row has two ranges, one for a focused lane that is active there and one for a lane that is not, and names the mask
-that tells which. `State` lists the states in which the wave is followed. A row at the entry of a function names the
-registers that hold the return address. If this address lies in the function that the plan is about, native code runs
-through the call until the wave has returned to it in the same frame.
+A row has two ranges, one that applies if the focused lane is active there and one that applies if it is not, and names
+the mask of active lanes. `State` lists the states in which the wave is followed. A row at the entry of a function names
+the registers that hold the return address. If this address lies in the plan's function, native code runs through the
+call until the wave has returned to that address in the same frame.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ HEAD: Final = {
     name: 8 * index
     for index, name in enumerate((
         "state", "low", "size",  # `State`, and the range as it is now
-        "half", "bit",  # bytes from a mask's first dword to the lane's, and the lane's bit there
+        "half", "bit",  # bytes from a mask's first dword to the lane's dword, and the lane's bit in that dword
         "base", "count", "table", "rows",  # u32[count] of row numbers for the dwords from `base` on; 0: no row
         "function", "function_size",  # the function that the plan is about
-        "caller_state", "caller_low", "caller_size",  # what is to be as before behind a call
-        "frame", "frame_value",  # offset in the state, and value, of the register that tells the frame; 0: none
-        "call_began", "in_calls",  # instructions of the wave at a call's first; those of calls that have returned
-        "comes_back",  # 1: come back where a lane that waited becomes active
+        "caller_state", "caller_low", "caller_size",  # what to restore after a call
+        "frame", "frame_value",  # offset in the state, and value, of the register that identifies the frame; 0: none
+        "call_began", "in_calls",  # the wave's instructions when a call began; those of returned calls
+        "comes_back",  # 1: return to Python where a lane that waited becomes active
         "waited",  # 1 if the lane has waited since the plan was armed
         "whole_blocks",  # 1: translate blocks where there are none
         "missed",  # after MISS: 1 if a block was missing, 0 an instruction
@@ -45,16 +45,17 @@ ROW: Final = {
     for index, name in enumerate((
         "flags", "active_low", "active_size", "waiting_low", "waiting_size",
         "mask",  # offset in the state of the mask of active lanes
-        "link_0", "link_1", "link_2",  # offsets in the state of registers that may have the return address; 0: none
-        "frame",  # offset in the state of the register that tells the frame; 0: none is needed
-        "leads_to",  # host address of the table that holds from here on if the lane is active; 0: the same
+        "link_0", "link_1", "link_2",  # offsets in the state of registers that may hold the return address; 0: none
+        "frame",  # offset in the state of the register that identifies the frame; 0: none is needed
+        "leads_to",  # host address of the table that applies from here on if the lane is active; 0: the same table
     ))
 }
 """Byte offsets of the words (u64) of a row."""
 MOST_ROWS: Final = 4096
 _MANY: Final = 200_000
-"""Number of instructions after which blocks are translated again, cut where ranges begin or end. A wave executes as
-many in the time that the translation of one block takes."""
+"""Number of instructions after which blocks are translated again, this time cut where ranges begin or end. A wave
+executes about this many instructions in the time that it takes to translate a block.
+"""
 _MASK64: Final = (1 << 64) - 1
 
 
@@ -64,13 +65,13 @@ class State(IntEnum):
     ACTIVE = 0
     """The lane was active where the range was entered."""
     WAITING = 1
-    """It was not."""
+    """The lane was not active where the range was entered."""
     CALL = 2
     """The wave runs through a call, whatever the lane does: the range is everything except the return address."""
 
 
 class RowFlag(IntFlag):
-    """The statements that a row makes."""
+    """What a row says."""
 
     ACTIVE = 1
     """The row has a range for an active lane."""
@@ -102,7 +103,9 @@ class Row(Struct):
 
 
 class _Context(Struct):
-    """The rows that apply in one context. A context is what the step has seen before, on which its decisions depend."""
+    """The rows that apply in one context. A context stands for what has happened before in the step, on which the
+    step's decisions depend.
+    """
 
     table: NDArray[np.uint32]
     rows: dict[int, Row] = field(default_factory=dict)
@@ -110,8 +113,9 @@ class _Context(Struct):
 
 
 class StopPlan:
-    """A plan for a wave and a lane, over code in [base, base + size). ``function`` is the range (low, high) of the
-    function that the plan is about; None: native code does not run through calls."""
+    """A plan for one lane of a wave, for code in [base, base + size). ``function`` is the range (low, high) of the
+    plan's function; if it is None, native code does not run through calls.
+    """
 
     def __init__(self, base: int, size: int, lane: int, function: tuple[int, int] | None) -> None:
         self._head = np.zeros(len(HEAD), np.uint64)
@@ -132,7 +136,7 @@ class StopPlan:
 
     @classmethod
     def of_range(cls, low: int, high: int) -> StopPlan:
-        """A plan without rows."""
+        """A plan for one range, without rows."""
         plan = cls(0, 0, 0, None)
         plan.arm(State.ACTIVE, low, high, comes_back=True)
         return plan
@@ -181,7 +185,8 @@ class StopPlan:
         return self.get("low") - 1
 
     def arm(self, state: State, low: int, high: int, comes_back: bool) -> None:
-        """Begin in a range. ``comes_back``: return to Python when a lane that waited becomes active, whatever rows say.
+        """Begin in a range. ``comes_back`` means to return to Python when a lane that waited becomes active, whatever
+        the rows say.
         """
         self.set("state", state)
         self.set("low", low)
@@ -209,7 +214,7 @@ class StopPlan:
         return int(found.table.ctypes.data)
 
     def row(self, pc: int) -> Row:
-        """The row for a PC, to be changed and then given to `put`."""
+        """The row for a PC; to change it, pass the changed row to `put`."""
         return self._contexts[self.context].rows.get(pc) or Row()
 
     def put(self, pc: int, row: Row) -> None:
@@ -231,8 +236,9 @@ class StopPlan:
         context.table[index] = number
 
     def spent(self, count: int) -> bool:
-        """Note that ``count`` instructions were executed. Returns whether, with these, blocks should be translated
-        again so that they end where ranges begin or end."""
+        """Add to the count of executed instructions. Returns whether the count has just become so large that blocks
+        should be translated again, so that they end where ranges begin or end.
+        """
         before, self._spent = self._spent, self._spent + count
         if before <= _MANY < self._spent:
             self.set("whole_blocks", 1)
@@ -241,7 +247,9 @@ class StopPlan:
 
     @property
     def cuts(self) -> frozenset[int]:
-        """PCs at which ranges begin or end, if so many instructions were executed that blocks should end there."""
+        """PCs at which ranges begin or end; empty until so many instructions were executed that blocks should end
+        there.
+        """
         if self._spent <= _MANY:
             return frozenset()
         found = set(self.range)

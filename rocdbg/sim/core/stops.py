@@ -42,7 +42,7 @@ class StopKind(enum.Enum):
     """The simulator failed within the block at PC, for the given reason; how much of the block the wave executed is not
     known. It cannot continue."""
     ABORT = "abort"
-    """A wave asked the host for something that makes a runtime end the program, as the reason says."""
+    """A wave requested something from the host that makes a runtime end the program; the reason says what."""
     WATCH = "watch"
     """An instruction has changed watched memory. It was executed, PC is after it."""
     INTERRUPTED = "interrupted"
@@ -78,10 +78,10 @@ class Space(enum.Enum):
 class Fault(Struct, frozen=True):
     """A memory violation. ``addresses`` maps each faulting lane to its address, in lane order.
 
-    A scalar instruction (or an instruction fetch) has no lanes: ``addresses`` is empty and ``address`` alone
-    counts. ``address`` is the first lane's. ``size`` is the bytes accessed per lane. ``nearest`` is the
-    allocation closest to ``address`` (global memory only) and ``where`` the text that relates the two, None
-    where nothing is near.
+    A scalar instruction (or an instruction fetch) has no lanes: ``addresses`` is empty and only ``address`` has a
+    meaning. Otherwise ``address`` is the first lane's. ``size`` is the bytes accessed per lane. ``nearest`` is the
+    allocation closest to ``address`` (global memory only) and ``where`` text that relates the two; None if no
+    allocation is near.
     """
 
     access: Access
@@ -93,7 +93,7 @@ class Fault(Struct, frozen=True):
     where: str | None = None
     misaligned: bool = False
     forbidden: bool = False
-    """Whether the memory exists but does not permit the access."""
+    """Whether the memory exists, but the access is not permitted."""
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -187,7 +187,7 @@ _EXCEPTIONS = frozenset(
 
 
 def watch_stop(wave: Wave, change: Change, instruction: str | None) -> Stop:
-    """The stop of a wave one of whose instructions has changed or accessed watched memory."""
+    """The stop of a wave after an instruction that changed or accessed watched memory."""
     lanes = tuple(lane for lane in range(wave.wave_size) if change.lanes >> lane & 1)
     return Stop(
         StopKind.WATCH, wave, wave.pc, lanes, instruction=instruction, instruction_pc=change.pc,

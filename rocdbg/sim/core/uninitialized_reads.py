@@ -1,4 +1,4 @@
-"""Counts of reads of uninitialized bytes: which instructions did it, and where first.
+"""Counts of reads of uninitialized bytes: which instructions read them, and where the first read of each was.
 
 Watched memory (see `GlobalMemory`) has one shadow byte per byte, which is 1 once the byte was written. Generated code
 fills the table here: a row of eight u64 per instruction, found by its pc.
@@ -19,15 +19,15 @@ CAPACITY: Final = 4096
 ROW: Final = 8
 """u64 per row: pc, reads, bytes, then wave, lane, address and size of the first read; one unused."""
 LOST: Final = CAPACITY * ROW
-"""Index of the u64 after the rows: reads that found no row."""
+"""Index of the u64 after the rows, which counts the reads that found no free row."""
 
 
 class UninitializedRead(Struct, frozen=True):
     """One instruction that read bytes never written.
 
-    ``reads`` counts single lanes' accesses to at least one such byte, ``bytes`` the bytes. ``wave``, ``lane`` (None for
-    scalar instructions) and ``address`` are those of the first: the simulated address of its first such byte; ``size``
-    is what that access read in bytes.
+    ``reads`` counts accesses of single lanes to at least one such byte, and ``bytes`` counts these bytes. ``wave``,
+    ``lane`` (None for scalar instructions), ``address`` and ``size`` describe the first such access: ``address`` is the
+    simulated address of its first uninitialized byte, ``size`` the bytes that it read.
     """
 
     pc: int

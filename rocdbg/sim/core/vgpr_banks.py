@@ -1,7 +1,9 @@
-"""Which of gfx125x's 1024 VGPRs an operand means: its field names one of 256, and MODE has two further bits for it.
+"""Determines which of gfx125x's 1024 VGPRs an operand means: its field names one of 256, and MODE has two more bits for
+it.
 
-``s_set_vgpr_msb`` sets four such pairs of bits, for the places that `_PLACES` lists by encoding. In the instruction's
-immediate, place 0 is in bits 1:0; in MODE, from bit `layout.VGPR_MSB` on, place 3 comes first.
+``s_set_vgpr_msb`` sets four such pairs of bits, one for each of the four places that operands have (`_PLACES` lists
+them by encoding). In the instruction's immediate, place 0 is in bits 1:0; in MODE, from bit `layout.VGPR_MSB` on, place
+3 comes first.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def in_banks(instruction: Instruction, mode: int) -> Instruction:
     if places is None or not mode:
         return instruction
     banks = mode >> 2 | mode << 6
-    # The register after the constant of fmamk is its third source.
+    # The register after fmamk's constant is its third source.
     if "fmamk" in instruction.name:
         places = {**places, "vsrc1": 2, "vsrc1x": 2}
     if "fmamk" in str(instruction.modifiers.get("opy")):

@@ -18,22 +18,25 @@ from rocdbg.sim.core.guarded import guarded
 from rocdbg.sim.core.memory import GlobalMemory
 
 WORD, MASK, VALUE, FIRST_WAVE, LAST_WAVE = range(5)
-"""Words (u64) of a row: host address of 8 aligned bytes, the mask of those that are watched, their value when last
-compared, and the first and last wave number whose instructions count. The number of rows precedes them.
+"""Words (u64) of a row: the host address of 8 aligned bytes, the mask of the watched ones, their value when last
+compared, and the numbers of the first and last wave whose instructions are checked. The number of rows precedes the
+rows.
 """
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
-"""Words of a row of the second table: bytes for which every access counts. They are the first byte, the one after the
-last, and the first and last wave number as above."""
+"""Words of a row of the second table, for bytes every access to which is reported: the address of the first byte, that
+of the byte after the last, and the first and last wave number as above.
+"""
 _EVERY_WAVE = (0, (1 << 64) - 1)
 
 
 class WatchedBytes(Struct, frozen=True):
-    """``size`` bytes at ``host``, which do not move; ``waves``: the first and last wave that may change them.
+    """``size`` bytes at host address ``host``, which do not move. ``waves`` holds the first and the last wave whose
+    accesses are reported.
 
-    Other waves are not examined: for their instructions this memory belongs to another workgroup. With ``accesses``
-    every access counts, not only one that changes something. ``address``: of global memory, whose allocation a program
-    may free while it is watched.
+    Other waves are not examined: for their instructions this memory belongs to another workgroup. With ``accesses``,
+    every access is reported, not only changes. ``address`` is the simulated address of global memory, whose allocation
+    a program may free while it is watched.
     """
 
     host: int
@@ -50,9 +53,9 @@ _NOTHING = WatchedBytes(0, 0)
 
 
 def existing(watched: Sequence[WatchedBytes], memory: GlobalMemory, waves: tuple[int, int]) -> Sequence[WatchedBytes]:
-    """Those of the bytes that exist while the waves from a first to a last number run, each at its index.
+    """The watched bytes that exist while the waves from a first to a last number run; the elements keep their indices.
 
-    Global memory may have been freed since, and what belongs to the waves of another dispatch ends with that.
+    Global memory may have been freed since then, and the memory of another dispatch's waves ends with that dispatch.
     """
     return [one if _exists(one, memory, waves) else _NOTHING for one in watched]
 
@@ -67,8 +70,9 @@ def _exists(one: WatchedBytes, memory: GlobalMemory, waves: tuple[int, int]) -> 
 
 
 class Access(Struct, frozen=True):
-    """Where an access of an instruction went: the mask of lanes, bytes of each, and by lane the host address of the
-    first byte and the distance from one dword to the next (0: the lane accessed nothing). Scalar accesses are lane 0's.
+    """Where an access of an instruction went: the mask of lanes; the bytes per lane; and for each lane the host address
+    of the first byte and the distance from one dword to the next (0: the lane accessed nothing). A scalar access counts
+    as one of lane 0.
     """
 
     lanes: int
@@ -90,7 +94,7 @@ class Access(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """An instruction that changed (or read) watched bytes, the lanes of its wave that did, and the bytes.
 
-    ``touched`` are indices of the watched bytes that the instruction's last access reached, as far as is known.
+    ``touched`` holds the indices of the watched bytes that the instruction's last access is known to have reached.
     """
 
     pc: int
@@ -136,7 +140,7 @@ class WatchTable:
     def reached(
         self, pointers: Sequence[int], strides: Sequence[int], lanes: int, size: int
     ) -> tuple[int, frozenset[int]]:
-        """The lanes of an access of ``size`` bytes that reach watched bytes, and the indices of these bytes.
+        """The lanes whose access of ``size`` bytes reaches watched bytes, and the indices of these bytes.
 
         ``strides`` are the distances between dwords. A size of 0 means that it is not known.
         """
@@ -153,7 +157,9 @@ class WatchTable:
 
 
 def _rows(one: WatchedBytes) -> list[tuple[int, int, int, int, int]]:
-    """Aligned words never reach beyond the page that the bytes are in."""
+    """The table rows for some watched bytes. They consist of aligned words, which never reach beyond the page that
+    contains the bytes.
+    """
     rows = []
     end = one.host + one.size
     for word in range(one.host & ~7, end, 8):

@@ -26,7 +26,7 @@ class StateBlock(NamedTuple):
     engine: NDArray[np.uint8]
 
     def cell(self, name: str) -> NDArray[np.unsignedinteger]:
-        """A field of `layout.WORDS`, as an array of one number in place."""
+        """A view of a field of `layout.WORDS` as an array of one number."""
         field = layout.WORDS[name]
         block, at = (self.state, field.offset) if name in layout.HEADER else (
             self.engine, field.offset - layout.ENGINE_OFFSET
@@ -106,7 +106,7 @@ class Wave:
         return not self.flags[0] & WaveFlag.RESIDENT
 
     def retire(self) -> None:
-        """Note that the wave has ended: it no longer owns its slot."""
+        """Record that the wave has ended and no longer owns its slot."""
         self.flags = np.zeros(1, np.uint8)
 
     # -- fields of the header, words of the engine ---------------------------------------------------------------
@@ -245,7 +245,7 @@ class Wave:
 
     @property
     def scratch_size(self) -> int:
-        """Bytes of the wave's scratch area, all lanes together."""
+        """Size in bytes of the wave's scratch area, for all lanes together."""
         return self.word("scratch_size")
 
     @property

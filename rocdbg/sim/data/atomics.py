@@ -1,4 +1,4 @@
-"""Read-modify-write operations, one row each: how the old value and the operand are combined.
+"""The read-modify-write operations: how each combines the old value and the operand.
 
 Float operations round to nearest. Subnormals are flushed as the caller says (`Flush`);
 `rocdbg.sim.semantics.memory_common` knows which generation flushes them where.
@@ -28,8 +28,9 @@ Operation = Callable[[Value, Value, "Value | None", Flush], Value]
 
 
 class Atomic(Struct, frozen=True):
-    """An atomic. ``name`` is the routine's; ``type`` is an integer of the memory's width; 2 operands mean
-    compare-and-swap."""
+    """An atomic operation. ``name`` is that of its routine; ``type`` is an integer of the width in memory; an operation
+    with two operands is a compare-and-swap.
+    """
 
     name: str
     type: Type
@@ -61,7 +62,7 @@ def _minimum(type: Type, largest: bool) -> FloatCompute:
         a, b = (x.bitcast(type) for x in flushed)
         less = a.flt(b)
         tie = a.eq(b)
-        # Zeros (including flushed numbers): the sign decides.
+        # If both are zeros (including flushed numbers), the sign decides.
         equal = (old if largest else data).slt(0).select(data, old)
         pick = less.select(data, old) if largest else less.select(old, data)
         pick = tie.select(equal, pick)

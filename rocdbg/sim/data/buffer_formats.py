@@ -1,7 +1,7 @@
 """Data formats of buffers: how many bits each channel has, and what they mean.
 
 GFX9 names a format by two fields (DFMT and NFMT), GFX10 and later by one number; GFX11 has fewer formats and new
-numbers. The names are LLVM's (as ``llvm-mc`` prints them), which list the channels from the high bits down, while
+numbers. The names are those that ``llvm-mc`` prints. They list the channels from the high bits down, while
 `BufferFormat.widths` begins with channel X in the low bits.
 """
 

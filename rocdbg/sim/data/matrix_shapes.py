@@ -5,9 +5,10 @@ successive parts of K; a lane holds ``kpl`` = M * K * B / 64 consecutive element
 ``b * M + (k // kpl) * M * B + i``, element ``k % kpl``. Results come in strips of four rows (one row for f64): strips
 fill the lanes of a register (of all blocks in it), then the next four registers.
 
-Sparse instructions (SMFMAC): A has half of the elements, in this layout, and an index of two bits for each, in A's
-lane, says with which of four elements of B it is multiplied. Pairs of A's elements and groups of four of B's are in the
-same order, except in gfx950's instructions of doubled depth (`Shape.four_of`; determined on hardware with single ones).
+Sparse instructions (SMFMAC): A has half of the elements, in this layout. For each element, a 2-bit index in A's lane
+says with which of four elements of B it is multiplied. Pairs of A's elements and groups of four of B's are in the same
+order, except in gfx950's instructions of doubled depth (`Shape.four_of`; this was determined on hardware, with matrices
+that had a single 1).
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ class Shape(Struct, frozen=True):
         return self
 
     def four_of(self, group: int, pair: int) -> tuple[int, int]:
-        """For a sparse instruction: given a group of lanes' pair of elements of A, the group that has the four elements
-        of B, and the first of these."""
+        """For a sparse instruction and a pair of A's elements in a group of lanes: the group that has the four elements
+        of B, and the index of the first of these.
+        """
         if not self.doubled:
             four = (group * self.a_per_lane // 2 + pair) * 4
             return divmod(four, self.b_per_lane)

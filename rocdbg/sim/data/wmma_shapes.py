@@ -1,11 +1,12 @@
-"""WMMA of GFX11 and WMMA and SWMMAC of GFX12: 16 by 16 results, and where their elements lie.
+"""GFX11's WMMA and GFX12's WMMA and SWMMAC instructions, which have 16 by 16 results: their shapes, and where elements
+lie in registers.
 
 GFX11: row i of A and column i of B are in lane i, and repeated in each further group of 16 lanes. Register n of D has,
 in lane L, row n * (wave size / 16) + L / 16, column L % 16; results of 16 bits are in one half of a register.
 
 GFX12: every element is in one lane: in one of the *groups* of 16 lanes, the lane with the number of its row or column.
 Register n of lane L has rows n + 8 * (L / 16) (wave32) or n + 8 * (L / 16 % 2) + 4 * (L / 32) (wave64); two results of
-16 bits are in a register. SWMMAC: A has half of the elements, and an index of two bits for each, in A's lane, says with
+16 bits are in a register. SWMMAC: A has half of the elements. For each element, a 2-bit index in A's lane says with
 which of four elements of B, in the same group, it is multiplied.
 
 gfx125x: dense instructions with greater depth; A's and B's elements are in the same places. The order in which it adds

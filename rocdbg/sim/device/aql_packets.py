@@ -1,6 +1,7 @@
-"""AQL packets: the only description of a queue's contents in rocdbg (HSA Platform System Architecture, 2.9; AMD's own
-formats). Kernels read their dispatch packet for the sizes of group and grid, programs write packets, queues decode
-them."""
+"""AQL packets (HSA Platform System Architecture, 2.9; AMD's own formats). All code in rocdbg that handles the contents
+of a queue uses this module: kernels read the sizes of group and grid from their dispatch packet, programs write
+packets, queues decode them.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ class PacketType(enum.IntEnum):
 
 _PACKET = struct.Struct("<HH3HH3IIIQQQQ")
 _LAUNCH_HEADER: Final = PacketType.KERNEL | 1 << 8 | 1 << 9 | 1 << 11
-"""The header of launches without a program: barrier bit (8), agent scope for the acquire (9..10) and release (11..12)
-fence."""
+"""The packet header for launches without a host program: barrier bit (8), agent scope for the acquire fence (9..10) and
+the release fence (11..12).
+"""
 _SCOPES: Final = ("", "a", "s", "?")
 """Letters for the scopes of fences: none, agent, system."""
 _VENDOR_BARRIER_VALUE: Final = 2
@@ -48,7 +50,8 @@ class PacketError(Error):
 
 
 class PacketPlace(Struct, frozen=True):
-    """Where a packet is: its address, its queue's structure, and the number of packets that preceded it in the queue.
+    """Where a packet is: its address, the address of its queue's structure, and the number of packets that preceded it
+    in the queue.
     """
 
     address: int
@@ -95,12 +98,12 @@ class KernelPacket(Struct, frozen=True):
 
     @property
     def barrier(self) -> bool:
-        """Whether it waits until all earlier packets in its queue are complete."""
+        """Whether the packet waits until all earlier packets in its queue are complete."""
         return bool(self.header >> 8 & 1)
 
     @property
     def fence(self) -> str:
-        """Barrier bit, scopes of the acquire and the release fence: ``B|As|Rs``."""
+        """Text for the barrier bit and the scopes of the acquire and release fences: ``B|As|Rs``."""
         parts = ["B"] if self.barrier else []
         for letter, shift in (("A", 9), ("R", 11)):
             scope = _SCOPES[self.header >> shift & 3]
@@ -109,7 +112,7 @@ class KernelPacket(Struct, frozen=True):
 
 
 class Barrier(Struct, frozen=True):
-    """Waits until all signals, or any of them, are 0. Without any signal it does not wait."""
+    """Waits until all of its signals, or any of them, are 0. Without signals it does not wait."""
 
     signals: tuple[int, ...]
     any: bool

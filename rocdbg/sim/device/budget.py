@@ -1,4 +1,4 @@
-"""The instructions that one run of a dispatch may execute."""
+"""Counts the instructions that one run of a dispatch may still execute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Budget:
 
     @property
     def exhausted(self) -> bool:
-        """Whether none is left; never without a limit."""
+        """Whether no instructions are left; false if there is no limit."""
         return self._left is not None and self._left <= 0
 
     def share(self, most: int) -> int:
@@ -19,6 +19,6 @@ class Budget:
         return most if self._left is None else min(most, self._left)
 
     def spend(self, count: int) -> None:
-        """Note that so many were executed."""
+        """Subtract instructions that were executed."""
         if self._left is not None:
             self._left -= count

@@ -1,4 +1,4 @@
-"""Detection of waves that wait forever for each other at global wave sync."""
+"""Detects waves that wait for each other forever at global wave sync."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COUNTER, _FLAG = GWS_FIELDS.index("counter"), GWS_FIELDS.index("flag")
 def is_deadlock(waves: Iterable[Wave], share: GlobalShare, memory: GlobalMemory) -> bool:
     """Whether none of the resident waves can continue, at least one of them because of a barrier or semaphore of GWS.
 
-    Only another wave could release it, and there is no other.
+    Then no wave is left that could release the barrier or semaphore.
     """
     found = False
     for wave in waves:
         if wave.ended or wave.waiting:
-            continue  # a wave that waits for its workgroup continues when another wave of the workgroup arrives
+            continue  # it continues when another wave of its workgroup arrives
         if not _is_blocked(wave, share, memory):
             return False
         found = True

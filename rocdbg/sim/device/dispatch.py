@@ -41,20 +41,21 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 RESIDENT_WAVES = 128
-"""Number of waves that exist at once; at least one workgroup exists. When waves end, the next workgroups of the grid
-are created."""
+"""The most waves that exist at once, unless a single workgroup has more. When waves end, the next workgroups of the
+grid are created.
+"""
 
 _UNLIMITED = 1 << 62
 _AT_ONCE = 200_000
-"""Number of instructions that a step of many instructions executes between two checks for other work."""
+"""Number of instructions that a long step executes between two checks for other work."""
 
 
 class Dispatch:
-    """One kernel launch. Made by ``Machine.dispatch``, which lends it ``spare`` places of the same ``kind``.
+    """One kernel launch. ``Machine.dispatch`` creates it, and passes it ``spare`` places and their ``kind``.
 
-    Waves are numbered from 1 (or what the plan says) in order of creation: by workgroup (x fastest), then by wave in
-    the group. They take turns in that order, each for as many instructions as the `Schedule` says or until it waits, so
-    a launch always runs the same way.
+    Waves are numbered in order of creation, from 1 or the number that the plan gives: by workgroup (x fastest), then by
+    wave in the group. They take turns in that order, each for as many instructions as the `Schedule` says or until it
+    waits, so a launch always runs the same way.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Dispatch:
         self.plan = plan
         self.memory = memory
         self.services = services or HostServices(memory, RESIDENT_WAVES)
-        """The services behind the hidden arguments of its kernel."""
+        """The host services that the kernel reaches through its hidden arguments."""
         self._engine = engine
         self._stops = EngineStops(engine, memory, self._waits, bool(plan.state.descriptor.uses_dynamic_stack))
         self._spare, self._kind = spare, kind
@@ -77,14 +78,15 @@ class Dispatch:
         engine.fill(self._residency)
         self._released = False
         self._crashed: Stop | None = None
-        # Where each wave was when it was last reported: it does not stop there again before it has moved.
+        # Where each wave was when it was last reported; a wave does not stop at the same place again until it has
+        # moved.
         self._reported: dict[int, int] = {}
         self._cut = False
-        """Whether the end of the current run is arbitrary, because the same run continues after it."""
+        """Whether the current run ends at an arbitrary place and will be continued."""
         self.journal: Journal | None = None
         """Records turns that were not the schedule's choice."""
         self.between_turns: Callable[[], None] | None = None
-        """Called now and then while the dispatch runs, between two turns."""
+        """A hook that is called from time to time while the dispatch runs, between two turns."""
         self._watched: Sequence[WatchedBytes] = ()
         self._frees = 0
         self._interrupted_at: Wave | None = None
@@ -143,22 +145,22 @@ class Dispatch:
         return self._residency.wave(slot) if slot is not None else None
 
     def interrupt(self) -> None:
-        """Make a running (or otherwise the next) ``run`` return INTERRUPTED soon; may be called from a signal handler
-        or another thread.
+        """Make ``run``, or the next call of it if none is running, return INTERRUPTED soon. May be called from a signal
+        handler or another thread.
         """
         self._residency.set("interrupted", 1)
 
     def forget_interrupt(self) -> None:
-        """Cancel an `interrupt` that no run has answered."""
+        """Cancel an `interrupt` to which no run has responded."""
         self._residency.set("interrupted", 0)
 
     @property
     def asked(self) -> bool:
-        """Whether there is an `interrupt` that no run has answered yet."""
+        """Whether there is an `interrupt` to which no run has responded yet."""
         return bool(self._residency.get("interrupted"))
 
     def take_interrupt(self) -> bool:
-        """Whether there is an `interrupt` that no run has answered; this answers it."""
+        """Whether there is an `interrupt` to which no run has responded; clears it."""
         asked = bool(self._residency.get("interrupted"))
         self._residency.set("interrupted", 0)
         return asked
@@ -176,7 +178,9 @@ class Dispatch:
 
     @property
     def _served_functions(self) -> dict[ValueKind, int]:
-        """The hidden arguments that the host serves, if the kernel has none that functions could share."""
+        """The values of the hidden arguments that the host provides for functions, if the kernel has none that they
+        could share.
+        """
         metadata = self.plan.kernel.metadata
         return {} if metadata is not None and metadata.hidden_args else self.services.arguments(SERVED)
 
@@ -241,24 +245,25 @@ class Dispatch:
         return self._engine.answers(wave.address, tables, lanes)
 
     def _watch(self, watched: Sequence[WatchedBytes]) -> None:
-        """Watch the bytes that exist now."""
+        """Watch those of the bytes that exist now."""
         self._watched, self._frees = watched, self.memory.frees
         first = self.plan.first_wave
         self._engine.set_watches(existing(watched, self.memory, (first, first + self.plan.waves - 1)))
 
     def _let_others(self) -> None:
-        """Let others act between two turns; what they free is no longer watched."""
+        """Call the hook between two turns, and stop watching memory that it has freed."""
         if self.between_turns is not None:
             self.between_turns()
             self._watch_what_is_left()
 
     def _watch_what_is_left(self) -> None:
-        """Stop watching memory that was freed meanwhile."""
+        """Stop watching memory that has been freed since it was watched."""
         if self._watched and self._frees != self.memory.frees:
             self._watch(self._watched)
 
     def _untranslated(self, wave: Wave) -> Stop:
-        """Handle an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch."""
+        """Return the stop for an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch.
+        """
         if not self.take_interrupt():
             raise Stopped
         return self._report(StopKind.INTERRUPTED, wave)
@@ -292,7 +297,7 @@ class Dispatch:
             self._let_others()
 
     def _native_turns(self, left: Budget) -> Stop | None:
-        """Run as many turns as native code can do alone; everything else is left to the next turn."""
+        """Run turns for as long as native code can do so alone; everything else is left to the next turn."""
         places = self._residency
         if places.get("interrupted") or left.exhausted:
             return None
@@ -305,7 +310,7 @@ class Dispatch:
         left.spend(places.get("executed"))
         places.synchronise()
         if followed is not None and status is Status.CONTINUE and self._has_arrived(followed):
-            return None  # the wave's own turn reports that
+            return None  # the next turn of this wave reports it
         waves = (places.wave(slot) for slot in places.slots())
         if status is Status.CONTINUE and is_deadlock(waves, self._engine.share, self.memory):
             waiting = prod(self.plan.state.groups) > self.plan.resident_groups
@@ -319,8 +324,9 @@ class Dispatch:
         return self._finish_turn(places.wave(places.get("current")), status)
 
     def _step(self, wave: Wave, left: Budget, steps: int) -> Stop:
-        """Execute ``steps`` instructions of ``wave``, fewer if it reaches a stop; while it waits for other waves, these
-        run."""
+        """Execute ``steps`` instructions of ``wave``, or fewer if it reaches a stop. While it waits for other waves,
+        these run.
+        """
         first = True
         while True:
             stop = self._await(wave, left)
@@ -385,7 +391,8 @@ class Dispatch:
         return None
 
     def _next_turn(self, left: Budget) -> Stop | None:
-        """Run the turn of the next wave. Returns a hang if none can continue (GFX12: those that wait did not signal).
+        """Run the turn of the next wave. Returns a hang if no wave can continue (on GFX12, if waves wait for a barrier
+        that they did not signal).
         """
         slot = self._residency.next_slot()
         if slot is None:
@@ -394,7 +401,7 @@ class Dispatch:
         return self._turn(self._residency.wave(slot), left)
 
     def _give_turn(self, wave: Wave, left: Budget) -> Stop | None:
-        """Run a turn that is not the schedule's choice."""
+        """Run a turn that the schedule did not choose."""
         begun = self._begin_given()
         stop = self._turn(wave, left)
         self._end_given(wave.number, begun)
@@ -415,15 +422,16 @@ class Dispatch:
     def follow(
         self, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
     ) -> Stop:
-        """Same as `run`, for all waves in turn, with one of them followed. ``cut``: the run continues after the budget
-        ends."""
+        """As `run`, for all waves in turn, while one of them is followed. ``cut`` says that the run will be continued
+        after the budget ends.
+        """
         return self._following(stops, followed, cut, lambda: self._run_waves(Budget(budget), None))
 
     def give(
         self, number: int, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
     ) -> Stop | None:
-        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; returns None when it has done
-        so, or waits.
+        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; returns None when it has
+        executed them, or waits.
         """
         return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), Budget(budget)))
 
@@ -441,7 +449,7 @@ class Dispatch:
             self._engine.collect()
 
     def given(self, entry: Given) -> None:
-        """Set the schedule to its state after a turn that was given."""
+        """Set the schedule to its state after the turn that a journal entry describes."""
         self._residency.resume_turns(entry.cursor, entry.turn_of, entry.turn_left, entry.random)
 
     @property
@@ -452,7 +460,7 @@ class Dispatch:
 
     @property
     def next_wave(self) -> int | None:
-        """The wave that has the next turn; None if all wait."""
+        """The number of the wave that has the next turn; None if all wait."""
         slot = self._residency.next_slot()
         return self._residency.number(slot) if slot is not None else None
 
@@ -469,8 +477,9 @@ class Dispatch:
         self._engine.trace_into(rows, first)
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
-        """All memory, besides the machine's, that has to be restored to return to an earlier state. Call `restored`
-        after restoring it, and `keep_words` before comparing it."""
+        """All memory, in addition to the machine's, that must be restored to return to an earlier state. Call
+        `restored` after restoring it, and `keep_words` before comparing it.
+        """
         return self._residency.memory()
 
     def keep_words(self) -> None:
@@ -493,7 +502,7 @@ class Dispatch:
 
     @property
     def created(self) -> int:
-        """The number of the youngest wave so far."""
+        """The number of the wave that was created last."""
         return self._residency.get("created")
 
     def counts(self) -> dict[int, int]:
@@ -519,16 +528,16 @@ class Dispatch:
         return self._engine.take_noted()
 
     def pass_over(self, number: int) -> None:
-        """Make a wave pass the stop where it is."""
+        """Let a wave continue past the stop at its place."""
         self._note_reported(self.wave(number))
 
     def stop_again(self, number: int) -> bool:
-        """Let a wave stop where it is although it was reported there; returns whether it was."""
+        """Let a wave stop at its place although it was already reported there; returns whether it was."""
         wave = self.wave(number)
         return self._take_reported(wave) == wave.pc
 
     def stand(self, number: int | None) -> None:
-        """Treat the current state as that of a stop at this wave, with no other wave reported before."""
+        """Treat the current state as that of a stop at this wave, and no other wave as reported."""
         for slot in self._residency.slots():
             self._residency.set_reported(slot, False)
         self._reported.clear()
@@ -541,7 +550,7 @@ class Dispatch:
         if places.get("interrupted"):
             places.set("interrupted", 0)
             return self._report(StopKind.INTERRUPTED, wave)
-        if left.exhausted and self._cut:  # the place that the wave has reached has not stopped it yet
+        if left.exhausted and self._cut:  # the stop at the place that the wave has reached must still occur
             return Stop(StopKind.BUDGET, wave, wave.pc, wave.active_lanes())
         if left.exhausted:
             return self._report(StopKind.BUDGET, wave)
@@ -582,7 +591,7 @@ class Dispatch:
         goes_on = status in (Status.SIGNAL, Status.SIGNAL_FIRST, Status.BARRIER_STATE, Status.INTERRUPT) or (
             status is Status.WAIT and not wave.waiting
         )
-        # A turn that was cut short by the caller's budget or an interrupt continues later: neither changes the
+        # A turn that was cut short by the caller's budget or an interrupt continues later, so neither changes the
         # schedule.
         early = goes_on or status in (Status.BUDGET, Status.MISS)
         cut = status is Status.RANGE or (places.get("turn_left") > 0 and early)
@@ -643,8 +652,9 @@ class Dispatch:
         return self._too_large if refused else None
 
     def _crash(self, wave: Wave) -> Stop:
-        """End the dispatch because generated code was abandoned within a block, and it is not known how much of it was
-        executed."""
+        """End the dispatch, because generated code was abandoned within a block and it is not known how much of the
+        block was executed.
+        """
         wave.set_word("limit", 0)
         reason = f"generated code of the block at {wave.pc:#x} crashed: {self._engine.crash().text}"
         stop = self._report(StopKind.INTERNAL, wave, instruction=self._stops.text(wave, wave.pc), reason=reason)
@@ -654,7 +664,7 @@ class Dispatch:
 
     @property
     def _too_large(self) -> str:
-        """The reason why the grid cannot synchronise with itself, if there is one."""
+        """Why the workgroups of the grid cannot synchronise with each other; None if they can."""
         return (
             f"the kernel waits for its whole grid of {prod(self.plan.state.groups)} workgroups, "
             f"but at most {self.plan.resident_groups} can be resident at once"
@@ -669,8 +679,9 @@ class Dispatch:
         return self._stops.stop(kind, wave, instruction=instruction, reason=reason)
 
     def take_back_interrupt(self) -> None:
-        """The last run was interrupted, but only for a pause that no user sees: a wave that is at a stop still stops
-        there."""
+        """Undo the effect of an interrupt that was only for a pause which the user does not see: a wave that is at a
+        stop still stops there.
+        """
         if self._interrupted_at is not None:
             self._take_reported(self._interrupted_at)
             self._interrupted_at = None
@@ -680,7 +691,7 @@ class Dispatch:
         self._residency.set_reported(self._residency.slot_of(wave), True)
 
     def _take_reported(self, wave: Wave) -> int | None:
-        """Where the wave was last reported, if it has not run since."""
+        """Return and forget where the wave was last reported; None if it has run since."""
         pc = self._reported.pop(wave.number, None)
         if pc is not None:
             self._residency.set_reported(self._residency.slot_of(wave), False)

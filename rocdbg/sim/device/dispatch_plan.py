@@ -1,4 +1,4 @@
-"""What is fixed when a dispatch starts: its sizes, its kernel, and the memory that it owns."""
+"""The properties of a dispatch that are fixed when it starts: its sizes, its kernel, and the memory that it owns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from rocdbg.sim.device.aql_packets import KernelPacket
 
 
 class DispatchPlan(Struct, frozen=True):
-    """Everything that is fixed when a dispatch starts. ``owned``: memory that is freed with it, besides ``scratch``."""
+    """Everything that is fixed when a dispatch starts. ``owned`` is memory that is freed with it, in addition to
+    ``scratch``.
+    """
 
     kernel: Kernel
     number: int
-    """From 1, in order of launch on the machine."""
+    """The dispatch's number: 1, 2, ... in order of launch on the machine."""
     state: DispatchState
     grid: Dim3
     workgroup: Dim3
@@ -33,7 +35,7 @@ class DispatchPlan(Struct, frozen=True):
 
     @property
     def waves(self) -> int:
-        """Number of waves of the whole grid: groups at its edges may have fewer waves than others."""
+        """Number of waves in the whole grid; groups at its edges may have fewer waves than others."""
         sizes = [(total // size, size, total % size) for total, size in zip(self.grid, self.workgroup, strict=True)]
         kinds = [[(whole, size)] + ([(1, rest)] if rest else []) for whole, size, rest in sizes]
         return sum(

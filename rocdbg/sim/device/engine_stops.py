@@ -1,4 +1,4 @@
-"""Converts statuses of generated code to stops: for waves of a dispatch and for called functions."""
+"""Converts statuses of generated code to stops, for the waves of a dispatch and for called functions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 _S_TRAP_SIZE = 4
 
 UNREPORTED = frozenset({Status.WATCH, Status.FETCH})
-"""After these stops, a wave that has not moved stops again."""
+"""The statuses after which a wave that has not moved stops again."""
 
 
 class EngineStops:
-    """Makes stops from an engine's statuses. If an access waits endlessly rather than faults, ``waits`` returns the
-    reason."""
+    """Makes stops from an engine's statuses. ``waits`` returns the reason if an access that faulted would wait forever
+    on hardware, otherwise None.
+    """
 
     def __init__(
         self, engine: Engine, memory: GlobalMemory, waits: Callable[[Fault], str | None], open_stack: bool = False
@@ -35,7 +36,9 @@ class EngineStops:
         self._engine, self._memory, self._waits, self._open_stack = engine, memory, waits, open_stack
 
     def of(self, wave: Wave, status: Status) -> Stop | None:
-        """The stop that a wave's own instruction caused; None for statuses whose meaning depends on the caller."""
+        """The stop that an instruction of the wave itself caused; None for statuses whose meaning depends on the
+        caller.
+        """
         match status:
             case Status.WATCH:
                 change = self._engine.change()
@@ -85,7 +88,9 @@ class EngineStops:
         return Stop(StopKind.FAULT, wave, wave.pc, fault.lanes, fault, instruction=text)
 
     def _trap(self, wave: Wave) -> Stop:
-        """``s_trap``: the abort trap is final, with PC at it; after other traps are reported, PC moves past them."""
+        """The stop for ``s_trap``. The abort trap is final, and PC stays at it; for other traps, PC moves past the
+        instruction.
+        """
         trap = wave.take("trap_id")
         text = self.text(wave, wave.pc)
         if trap != ABORT_TRAP:

@@ -1,14 +1,14 @@
 """An excursion: the run of a function on a copy of a wave, while the wave itself does not change.
 
 A debugger calls functions in this way. The copy has its own registers: all that the target has, whatever the kernel
-requested. Its private memory begins with a copy of the wave's and is extended by the function's stack. Memory that
-waves share is shared with the copy. When the excursion ends, the function's stores to the wave's private memory remain.
-Nothing else of the wave changes, and neither do the schedule and the counters.
+requested. Its private memory begins with a copy of the wave's private memory, followed by the function's stack. It
+shares the memory that waves share. When the excursion ends, the function's stores to the wave's private memory remain.
+Nothing else about the wave changes, nor do the schedule and the counters.
 
 The registers at a function's entry are those of LLVM's AMDGPU backend (AMDGPUUsage, "Non-Kernel Functions"; special
 inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (if scratch is accessed through one), s[4:5]
-dispatch packet, s[6:7] queue, s[8:9] implicit arguments, s[10:11] dispatch id, s12 to s14 workgroup, s15 kernel's LDS
-id, s[30:31] return address, s32 stack pointer, v31 work-item ids in 10 bits each.
+dispatch packet, s[6:7] queue, s[8:9] implicit arguments, s[10:11] dispatch id, s12 to s14 workgroup ids, s15 the
+kernel's LDS id, s[30:31] return address, s32 stack pointer, v31 work-item ids of 10 bits each.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native import Engine
 
 RETURN_ADDRESS = WINDOW_BASE - 0x1000
-"""The return address of the function at the end of an excursion: an address without code, below all memory."""
+"""The return address that a function gets, which ends the excursion: an address without code, below all memory."""
 
 ALIGN = 64
 """Alignment of a lane's stack in bytes."""
@@ -76,7 +76,7 @@ class Excursion:
 
     @property
     def _own(self) -> int:
-        """Bytes of the wave's own private memory, all lanes together."""
+        """Size in bytes of the wave's own private memory, for all lanes together."""
         return self._lane_size * self.original.wave_size
 
     def _copy(self, dispatch: DispatchState) -> Wave:
@@ -89,7 +89,7 @@ class Excursion:
         )
         wave.sgpr_count, wave.agpr_count = original.sgpr_count, original.agpr_count
         wave.vgpr_count = max(original.vgpr_count, 32)
-        wave.set_word("register_bounds", 0)  # no bounds: the function may use more than the kernel
+        wave.set_word("register_bounds", 0)  # no bounds: the function may use more registers than the kernel
         wave.set_word("vgpr_limit", original.target.vgpr_file)
         wave.mode = dispatch.mode
         return wave
@@ -97,7 +97,8 @@ class Excursion:
     def _implicit_address(
         self, dispatch: DispatchState, metadata: KernelMetadata | None, hidden: HiddenValues
     ) -> int:
-        """Address of the implicit arguments: after the kernel's own arguments, or made here if it was compiled without.
+        """Address of the implicit arguments: after the kernel's own arguments, or in memory allocated here if the
+        kernel was compiled without them.
         """
         if metadata is not None and metadata.hidden_args:
             return dispatch.kernarg_address + min(argument.offset for argument in metadata.hidden_args)
@@ -107,7 +108,7 @@ class Excursion:
         return self._implicit.address
 
     def _enter(self, dispatch: DispatchState, implicit: int, size: int) -> None:
-        """Set the registers that a function expects at entry, whatever its arguments."""
+        """Set the registers that every function expects at entry."""
         wave, target, base = self.wave, self.wave.target, self._scratch.address
         wave.set_word("scratch_base", base)
         wave.set_word("scratch_size", (self.stack + self.room) * wave.wave_size)
@@ -159,7 +160,8 @@ class Excursion:
     def run(self, options: RunOptions, interrupted: Callable[[], bool], asked: Callable[[], bool]) -> Stop:
         """Continue until the function returns or something else happens; like `Dispatch.run` for this wave alone.
 
-        ``interrupted`` is polled now and then and answers the interrupt; ``asked`` says whether there is one.
+        ``interrupted`` is polled from time to time: it returns whether there is an interrupt, and clears it. ``asked``
+        returns the same without clearing it.
         """
         try:
             with asking(asked):
@@ -231,7 +233,7 @@ class Excursion:
                 return self._stop(StopKind.INTERNAL, reason="generated code crashed: " + self._engine.crash().text)
             case _:
                 stop = self._stops.of(self.wave, status)
-        if stop is None:  # barriers: the kernel's other waves are not simulated here
+        if stop is None:  # the function waits at a barrier: the kernel's other waves do not run here
             return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
         if status not in UNREPORTED:
             self._reported = self.wave.pc

@@ -1,9 +1,10 @@
-"""What determines a run besides its launch: turns that were not the schedule's choice, and writes from outside.
+"""Records what determines a run in addition to its launch: turns that the schedule did not choose, and writes from
+outside.
 
-A dispatch runs deterministically, except for what its user does: single steps and ranges give turns to a wave that is
-not next, and a debugger writes registers and memory. The journal records all of that, by position: the number of
-wave-instructions executed since the beginning. Together with the launch it reproduces every state of the run
-(`rocdbg.sim.device.recorder`).
+A dispatch runs deterministically, except for what its user does: single steps and range steps give a turn to a wave
+that is not next, and a debugger writes registers and memory. The journal records all of that by position, which is the
+number of wave-instructions executed since the beginning. Launch and journal together suffice to reproduce every state
+of the run (`rocdbg.sim.device.recorder`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_INSTRUCTIONS = 1 << 62
 
 
 class JournalError(Error):
-    """Entries that no run can produce."""
+    """A journal has entries that no run can produce."""
 
 
 class Free(Struct, tag="f", array_like=True):
@@ -34,7 +35,7 @@ class Free(Struct, tag="f", array_like=True):
 class Given(Struct, tag="g", array_like=True):
     """A turn of ``wave`` alone, up to position ``end``. The other fields describe the schedule at that position.
 
-    ``cursor``: the next turn is that of the first runnable wave with this number or a higher one. ``turn_of``: the wave
+    ``cursor``: the next turn goes to the first runnable wave with this number or a higher one. ``turn_of``: the wave
     whose turn is not over (0: none), with ``turn_left`` instructions left. ``random``: the state of the generator of
     turn lengths.
     """
@@ -59,8 +60,7 @@ Entry = Free | Given | Written
 
 
 class Journal:
-    """The entries of a run in order. Each begins where the previous one ends; entries that only write have no length.
-    """
+    """The entries of a run in order. Each begins where the previous one ends; entries for writes have no length."""
 
     def __init__(self, entries: list[Entry] | None = None) -> None:
         self.entries: list[Entry] = entries if entries is not None else []
@@ -101,8 +101,8 @@ class Journal:
         self.entries.append(Written(self.end, place, data))
 
     def check(self, extent: Extent, fits: Callable[[Place, bytes], None]) -> None:
-        """Check before a run whether a launch of this extent can have had these entries: positions ascend, and
-        everything named at each of them can exist then. ``fits`` is `ArchitecturalState.check`. Raises `JournalError`.
+        """Check before a run whether a launch of this extent can have these entries: positions ascend, and everything
+        that an entry names can exist at its position. ``fits`` is `ArchitecturalState.check`. Raises `JournalError`.
         """
         position = 0
         for entry in self.entries:
@@ -133,7 +133,7 @@ class Journal:
             fits(entry.place, entry.data)
 
     def cut(self, index: int, position: int) -> None:
-        """Remove everything after ``position``, which is in entry ``index`` or at its beginning."""
+        """Remove everything after ``position``, which is at the beginning of entry ``index`` or within it."""
         start = self.entries[index - 1].end if index else 0
         del self.entries[index + (position > start) :]
         if position > start:

@@ -1,4 +1,6 @@
-"""The kernarg segment: explicit arguments as the metadata places them, and hidden ones as a runtime fills them in."""
+"""Builds the kernarg segment: explicit arguments are placed as the metadata says, and hidden ones are filled in as a
+runtime does.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from rocdbg.sim.core.wave import Dim3
 from rocdbg.text import count_given
 
 SEGMENT_ALIGN = 64
-"""The segment is padded to a multiple of this, as scalar loads of up to 16 dwords round their size up."""
+"""The segment is padded to a multiple of this many bytes, because compilers round scalar loads up to at most 16 dwords.
+"""
 
 MAX_SEGMENT_SIZE = 1 << 20
 """Larger segments are considered damaged."""
@@ -46,11 +49,11 @@ class HiddenValues(Struct, frozen=True):
     """The hidden arguments that `rocdbg.sim.services` provides."""
 
     def value(self, kind: ValueKind) -> int:
-        """The value of a hidden argument; 0 if it does not exist here."""
+        """The value of a hidden argument; 0 for kinds that rocdbg does not provide."""
         name, _, axis = kind.value.rpartition("_")
         if axis in _AXES:
             grid, group = self.grid[_AXES[axis]], self.workgroup[_AXES[axis]]
-            # Only complete groups are counted; the rest is the remainder.
+            # Only complete groups are counted; the work-items beyond them are the remainder.
             by_axis = {
                 "hidden_block_count": grid // group,
                 "hidden_group_size": group,
@@ -91,7 +94,7 @@ _IMPLICIT = {
 
 
 def implicit_arguments(hidden: HiddenValues) -> bytes:
-    """The implicit arguments for functions, if the kernel has none and no space for them."""
+    """The implicit arguments for functions, used if the kernel has neither implicit arguments nor space for them."""
     block = bytearray(_IMPLICIT_SIZE)
     for kind, (offset, size) in _IMPLICIT.items():
         block[offset : offset + size] = hidden.value(kind).to_bytes(8, "little")[:size]

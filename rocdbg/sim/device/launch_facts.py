@@ -1,7 +1,7 @@
-"""Facts shared by launches of one kernel with the same sizes, determined once.
+"""Keeps facts that launches of one kernel with the same sizes share, so that they are determined only once.
 
-Programs repeatedly launch the same few kernels with the same few grids. Whether such a launch is valid, what it needs
-and how its waves' memory is laid out does not change in between.
+Programs repeatedly launch a few kernels with a few grids. Whether such a launch is valid, what it needs and how its
+waves' memory is laid out does not change between launches.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Launch(Struct, eq=False):
 
 
 class Launches:
-    """A machine's recent launches, by what was requested, and their ``spare`` places."""
+    """A machine's recent launches by their parameters, and their ``spare`` places."""
 
     def __init__(self) -> None:
         self.spare = SparePlaces()

@@ -20,7 +20,7 @@ MAX_WORKGROUP = 1024
 _MAX_GROUP_DIMENSION: Final = 0xFFFF
 _MAX_GRID_DIMENSION: Final = 0xFFFF_FFFF
 _MAX_GROUPS: Final = (1 << 64) - 1
-"""More workgroups than any device ends; the schedule counts them in 64 bits."""
+"""The most workgroups of a grid: the schedule counts them in 64 bits. No device could finish as many."""
 _MAX_SCRATCH_SIZE: Final = 0xFFFF_FFFF
 
 
@@ -34,7 +34,7 @@ class LaunchLimitError(Error):
 
 
 class Sizes(Struct, frozen=True):
-    """What a dispatch needs: bytes of LDS per group, of scratch per lane, per wave, and in all."""
+    """What a dispatch needs: bytes of LDS per group, and bytes of scratch per lane, per wave and in all."""
 
     groups: Dim3
     resident_groups: int
@@ -63,11 +63,11 @@ def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: i
 
 
 def lane_scratch(kernel: Kernel, dynamic_stack_size: int) -> int:
-    """Bytes of private memory per lane that a kernel asks for, plus ``dynamic_stack_size`` if the compiler could not
+    """Bytes of private memory per lane that a kernel requests, plus ``dynamic_stack_size`` if the compiler could not
     determine its stack size.
 
-    Before code object version 5, kernels cannot indicate the latter: compilers include 16 KiB, so if
-    ``dynamic_stack_size`` is larger, the excess is added to every stack.
+    Before code object version 5, a kernel cannot indicate that its stack size is not known: compilers then request 16
+    KiB, so if ``dynamic_stack_size`` is larger than that, the excess is added for every kernel.
     """
     size = kernel.descriptor.private_segment_fixed_size
     if uses_dynamic_stack(kernel):
@@ -112,8 +112,8 @@ def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
     """Reject a workgroup for which a kernel was not compiled, and a grid with partial workgroups if the kernel
     requires uniform ones. Raises LaunchLimitError.
 
-    clang sets this requirement for every HIP kernel, because HIP counts workgroups. Compiled HIP code treats a partial
-    workgroup as a whole one, as HIP kernels expect, so such launches are permitted.
+    clang sets this requirement for every HIP kernel, because a HIP launch gives the number of workgroups. Since
+    compiled HIP code treats a partial workgroup as a whole one, such launches of HIP kernels are permitted.
     """
     metadata, items = kernel.metadata, reduce(mul, workgroup)
     if metadata is None:

@@ -67,7 +67,7 @@ class LdsOutOfRange(Enum):
     """What accesses beyond a workgroup's LDS do; the value is its name in settings.
 
     Hardware returns zeros and drops writes, and reports a violation only if LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING is
-    set. For a debugger the violation is more useful.
+    set. For a debugger, the violation is more useful.
     """
 
     FAULT = "fault"
@@ -88,9 +88,11 @@ class MachineOptions(Struct, frozen=True):
     schedule: Schedule = Schedule()
     """How long the turns of waves are."""
     count_uninitialized: bool = False
-    """Count reads of buffer bytes that nothing has written (``Machine.uninitialized``); slows down execution."""
+    """Whether to count reads of buffer bytes that were never written (``Machine.uninitialized``), which slows down
+    execution.
+    """
     cache_dir: Path | None = None
-    """Where translations are kept; None: the user's cache directory."""
+    """The directory in which translations are cached; None: the user's cache directory."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +185,9 @@ class Machine:
         return self._loaded(code_object, allocation, image)
 
     def load_all(self, code_objects: Sequence[CodeObject]) -> list[LoadedCodeObject]:
-        """Load several code objects that define symbols for each other; the first definition counts, and objects loaded
-        earlier come first. Loads all of them or, if one fails, none."""
+        """Load several code objects that define symbols for each other. The first definition of a symbol is used;
+        objects that were loaded before come first. If one object cannot be loaded, none is.
+        """
         places: list[tuple[CodeObject, Allocation]] = []
         try:
             for code_object in code_objects:
@@ -203,7 +206,7 @@ class Machine:
         return [self._loaded(each, place, image) for (each, place), image in zip(places, images, strict=True)]
 
     def _place(self, code_object: CodeObject, name: str = "") -> Allocation:
-        """Allocate memory for a code object. Raises LoadError for one of another target."""
+        """Allocate memory for a code object. Raises LoadError if it is for another target."""
         if not code_object.target.covers(self.target):
             raise LoadError(
                 code_object.name, f"it is for {code_object.target}, the device is a {self.target}"
@@ -263,7 +266,7 @@ class Machine:
         return engine
 
     def _fetch(self, address: int, size: int) -> bytes:
-        """Code bytes for the translator: as many of ``size`` bytes as are mapped executable."""
+        """Code bytes for the translator: those of the ``size`` bytes that are in executable memory."""
         allocation = self.memory.find(address)
         if allocation is None or not allocation.protection & layout.PageFlags.EXECUTE:
             return b""
@@ -286,7 +289,7 @@ class Machine:
         kernarg: bytes | Sequence[bytes] = (),
         dynamic_lds: int = 0,
     ) -> Dispatch:
-        """Start a kernel of a loaded code object; nothing runs before ``Dispatch.run``.
+        """Start a kernel of a loaded code object. It does not run until ``Dispatch.run`` is called.
 
         ``grid`` counts work-items, as in an AQL packet. ``kernarg`` is one byte string per explicit
         argument, or the raw beginning of the segment; hidden arguments are filled in. Raises
@@ -362,12 +365,11 @@ class Machine:
         return self._launch(kernel, loaded, grid, workgroup, lds, private, dynamic_lds)
 
     def dispatch_packet(self, packet: KernelPacket, place: PacketPlace, first_wave: int = 1) -> Dispatch:
-        """Start what a kernel dispatch packet asks for; nothing runs before ``Dispatch.run``.
+        """Start the kernel that a dispatch packet requests. It does not run until ``Dispatch.run`` is called.
 
-        Everything follows the packet: the arguments, including hidden ones, are at its address, and private memory and
-        LDS have its sizes (but at least those of the kernel's descriptor). The caller that has processed the packet
-        handles its completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and
-        LaunchLimitError.
+        The packet determines everything: it has the address of the arguments, including hidden ones, and the sizes of
+        private memory and LDS (which are increased to those in the kernel's descriptor). The caller must handle the
+        completion signal. ``first_wave``: the number of the first wave. Raises `PacketError` and LaunchLimitError.
         """
         asked = (
             packet.kernel_object, packet.grid, packet.workgroup, packet.group_segment_size, packet.private_segment_size
@@ -413,8 +415,9 @@ class Machine:
         raise PacketError(f"there is no kernel descriptor at {packet.kernel_object:#x}")
 
     def _arguments(self, packet: KernelPacket, kernel: Kernel) -> bytes:
-        """The current contents of the kernarg segment, for registers that the hardware preloads before a wave begins.
-        Empty if the segment is not in memory, which is valid if the kernel does not use its arguments."""
+        """The current contents of the kernarg segment, from which the hardware preloads registers before a wave begins.
+        Empty if the segment is not in memory, which is valid if the kernel does not use its arguments.
+        """
         size = kernel.descriptor.kernarg_size
         area = self.memory.find(packet.kernarg_address)
         if area is None:
@@ -483,7 +486,7 @@ class Machine:
         return self.services.arguments([argument.value_kind for argument in arguments])
 
     def _allocate(self, name: str, *requests: tuple[int, AllocationKind]) -> list[Allocation | None]:
-        """One allocation for each (size, kind), None for a size of 0; all of them or, if one fails, none."""
+        """Make one allocation for each (size, kind); None for a size of 0. If one fails, the others are freed."""
         made: list[Allocation | None] = []
         try:
             for size, kind in requests:
@@ -509,7 +512,7 @@ class Machine:
 
 
 def _defined(known: Sequence[tuple[CodeObject, Allocation]], name: str) -> int | None:
-    """The address of a symbol that one of the placed code objects exports; None if none does."""
+    """The address of a symbol that one of the placed code objects exports; None if no object does."""
     for code_object, allocation in known:
         symbol = code_object.exported(name)
         if symbol is not None:

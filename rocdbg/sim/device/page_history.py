@@ -1,13 +1,14 @@
-"""Contents of memory at several times, each stored as its difference from the next.
+"""Stores the contents of memory at several times, each as its difference from the next.
 
 Memory is a list of *pages*: arrays of bytes of any size that do not move. A *version* is the contents of all pages at a
 call of `PageHistory.keep`. One version at a time is stored in full, in *shadows* of the pages. Between two neighbouring
-versions, a `_Delta` stores the chunks that differ. Of its two versions, a delta has the contents of the one that is
-farther from the full version. To make a neighbour the full version, their chunks are exchanged.
+versions, a `_Delta` stores the chunks that differ. A delta has the contents of that one of its two versions which is
+farther from the full version. To make a neighbouring version the full one, the chunks of the delta and the shadows are
+exchanged.
 
-A shadow may be borrowed: it is then memory of another owner that does not change (the initial contents of a buffer, or
-zeros). It is copied when the page is found to have changed. The contents of such pages in version 0 are read from the
-borrowed memory, so no delta stores them.
+A shadow may be borrowed: it is then memory that belongs to another owner and does not change (the initial contents of a
+buffer, or zeros). It is copied when the page is found to have changed. The contents of such pages in version 0 are read
+from the borrowed memory, so no delta stores them.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def cut(memory: Bytes) -> list[Bytes]:
 class PageHistory:
     """Versions of the contents of pages, numbered from 0.
 
-    ``begin``: for each page its contents in version 0, in memory that will not change; None if the page is all zeros,
-    otherwise a copy is made.
+    ``begin`` has the contents of each page in version 0, in memory that will not change. Where it is None, the shadow
+    is zeros if the page is all zeros, and otherwise a copy.
     """
 
     def __init__(self, pages: Sequence[Bytes], begin: Sequence[Bytes | None]) -> None:
@@ -68,7 +69,7 @@ class PageHistory:
         self._own: list[bool] = []
         self._deltas: list[_Delta] = []
         self.current = 0
-        """The version that is laid out."""
+        """The number of the current version, which the shadows store in full."""
         self.copied = 0
         """Size in bytes of the shadows that are not borrowed: one copy of what was written."""
         self.kept = 0
@@ -125,7 +126,7 @@ class PageHistory:
             self._borrow(delta)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
-        """The page and offset of everything that differs from the current version."""
+        """The chunks that differ from the current version: their contents now, by page and offset."""
         found = {}
         for number, (page, shadow) in enumerate(zip(self.pages, self._shadows, strict=True)):
             if not _same(page, shadow):
@@ -153,7 +154,8 @@ class PageHistory:
             self._drop(self._deltas.pop())
             return
         near, far = (version - 1, version) if version > self.current else (version, version - 1)
-        # Keep the side that is away from the current version: if both deltas have a chunk, that of the farther one.
+        # Keep the contents of the version that is farther from the current one: if both deltas have a chunk, keep that
+        # of the farther delta.
         kept, other = self._deltas[far], self._deltas[near]
         self._drop(other)
         self._add_missing(kept, other)
@@ -208,7 +210,7 @@ class PageHistory:
         return shadow
 
     def _borrow(self, delta: _Delta) -> None:
-        """Remove from a delta what version 0 has in borrowed memory."""
+        """Remove from a delta the contents that borrowed memory has for version 0."""
         for number, part in delta.items():
             if self._begin[number] is not None:
                 self._set(part, None)

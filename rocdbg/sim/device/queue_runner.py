@@ -1,9 +1,9 @@
-"""Runs several queues of one memory. Their dispatches take turns, each for a share of instructions.
+"""Runs several queues that use the same memory. Their dispatches take turns, each for a share of instructions.
 
-Each queue runs at most one dispatch at a time, and starts the next when that has ended. Queues therefore wait for one
-another only if their packets or kernels do. A share is a number of wave-instructions, not a time. If the kernel of one
-queue waits for what the kernel of another writes, both make progress and end. Execution within a dispatch is
-deterministic. The interplay of queues with the program that feeds them is not, as on hardware.
+Each queue runs at most one dispatch at a time, and starts the next one when that dispatch has ended. Queues therefore
+wait for one another only if their packets or kernels do. A share is a number of wave-instructions, not a time. If the
+kernel of one queue waits for what the kernel of another queue writes, both make progress and end. Execution within a
+dispatch is deterministic. The interplay of queues with the program that feeds them is not, as on hardware.
 """
 
 from __future__ import annotations
@@ -26,30 +26,32 @@ from rocdbg.sim.device.excursion import Excursion
 SHARE: Final = 1_000_000
 """Wave-instructions of one share of a dispatch."""
 BESIDE: Final = 1_000
-"""Wave-instructions that each other dispatch may execute before a wave is stepped, however short the step is."""
+"""Wave-instructions that every other dispatch may execute before a wave is stepped, however short the step is."""
 _YIELD: Final = 50e-6  # seconds between two checks whether a requested pause was granted
 
 
 class PacketQueue(Protocol):
-    """A queue as its owner presents it; the owner processes the packets.
+    """What the owner of a queue must provide; the owner processes the packets.
 
-    ``first_wave`` is set by the runner. It gives the number of the next dispatch's first wave.
+    The runner sets ``first_wave``, a function that returns the number of the next dispatch's first wave.
     """
 
     first_wave: Callable[[], int]
 
     def take(self) -> Dispatch | None:
-        """Process the packets at its head up to the first kernel's, and start that kernel; None if there is no packet,
-        or the one at its head is not ready."""
+        """Process the packets at the queue's head up to the first kernel dispatch, and start that kernel; None if there
+        is no packet, or the packet at the head is not ready.
+        """
 
     def complete(self, dispatch: Dispatch) -> None:
-        """Note that the last dispatch has ended: its packet is complete."""
+        """Complete the packet of the last dispatch, which has ended."""
 
 
 class QueueStop(Struct, frozen=True):
     """Why the queues stopped running: the stop, and the queue whose dispatch stopped.
 
-    ``begins``: the dispatch is about to begin, and ``stop`` has no meaning. Without ``queue`` it is an interrupt.
+    ``begins`` means that the dispatch is about to begin; ``stop`` then has no meaning. If ``queue`` is None, it is an
+    interrupt.
     """
 
     stop: Stop
@@ -59,7 +61,7 @@ class QueueStop(Struct, frozen=True):
 
 
 class QueueRunner:
-    """Runs what is in the queues.
+    """Runs the contents of the queues.
 
     Attributes:
         begun: called with each dispatch before it runs; if the result is true, `run` returns. resolve: called for each
@@ -81,7 +83,7 @@ class QueueRunner:
         self._interrupted = False
         self._lock = threading.RLock()
         self._waiting = 0
-        self._counting = threading.Lock()  # number of threads that wait for the other one
+        self._counting = threading.Lock()  # guards the number of threads that wait for the other lock
 
     # -- queues
 
@@ -118,8 +120,9 @@ class QueueRunner:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """No wave runs while this context is open: for threads that change code, or free memory or a queue. A running
-        `run` pauses, and continues afterwards."""
+        """A context in which no wave runs, for threads that change code, or free memory or a queue. A call of `run` in
+        progress pauses and then continues.
+        """
         with self._waits():
             for dispatch in tuple(self._active.values()):
                 dispatch.interrupt()
@@ -141,7 +144,7 @@ class QueueRunner:
                 self._waiting -= 1
 
     def _between(self) -> None:
-        """Let other threads have their pause."""
+        """Let other threads have the pause for which they wait."""
         while self._waiting:
             self._lock.release()
             time.sleep(_YIELD)
@@ -150,14 +153,15 @@ class QueueRunner:
     # -- running
 
     def interrupt(self) -> None:
-        """Make a running (or otherwise the next) ``run`` return soon; may be called from a signal handler or another
-        thread."""
+        """Make ``run``, or the next call of it if none is running, return soon. May be called from a signal handler or
+        another thread.
+        """
         self._interrupted = True
         for dispatch in tuple(self._active.values()):
             dispatch.interrupt()
 
     def forget_interrupt(self) -> None:
-        """Cancel an `interrupt` that no run has answered."""
+        """Cancel an `interrupt` to which no run has responded."""
         self._interrupted = False
         for dispatch in tuple(self._active.values()):
             dispatch.forget_interrupt()
@@ -181,7 +185,7 @@ class QueueRunner:
             if options.wave is None:
                 return self._rotate(free, options.budget)
             queue, chosen = self.holder(options.wave)
-            if not options.alone:  # a step may be too short for the others to have a turn besides it
+            if not options.alone:  # a step may be too short for the others to have a turn during it
                 stopped, _ = self._others(queue, free, BESIDE)
                 if stopped is not None:
                     return stopped
@@ -211,7 +215,7 @@ class QueueRunner:
         return None
 
     def _nothing(self, kind: StopKind) -> QueueStop:
-        """A stop without a wave that caused it: in the dispatch that would be next, if there is one."""
+        """A stop that no wave caused. It is in the dispatch that would be next, if there is one."""
         for queue, dispatch in self.active:
             if dispatch not in self.quiet and dispatch.waves:
                 wave = dispatch.waves[0]
@@ -219,7 +223,9 @@ class QueueRunner:
         return QueueStop(Stop(kind))
 
     def _share(self, queue: PacketQueue, options: RunOptions, share: int) -> tuple[QueueStop | None, int]:
-        """Run a share of a queue; returns what the caller must know, and the number of executed instructions."""
+        """Run a share of a queue; returns the stop that the caller must handle (None: there is none), and the number of
+        executed instructions.
+        """
         dispatch = self._active.get(queue)
         if dispatch is None:
             dispatch = queue.take()
@@ -227,7 +233,7 @@ class QueueRunner:
                 return None, 0
             dispatch.between_turns = self._between
             self._active[queue] = dispatch
-            if self._interrupted or self._waiting:  # since the last check: the dispatch was not known yet
+            if self._interrupted or self._waiting:  # this may have happened while the dispatch was not known yet
                 dispatch.interrupt()
             back = self.begun(queue, dispatch)
             if dispatch not in self.quiet:
@@ -254,7 +260,7 @@ class QueueRunner:
             return None, max(used, 1)
         if stop.kind is StopKind.INTERRUPTED and not self._interrupted:
             dispatch.take_back_interrupt()
-            return None, used  # to let a pause happen
+            return None, used  # so that another thread can have its pause
         if stop.kind is StopKind.INTERRUPTED:
             self.forget_interrupt()
         if stop.kind is StopKind.BUDGET:
@@ -279,11 +285,11 @@ class QueueRunner:
 
     @property
     def asked(self) -> bool:
-        """Whether there is an `interrupt` that no run has answered yet."""
+        """Whether there is an `interrupt` to which no run has responded yet."""
         return self._interrupted
 
     def take_interrupt(self) -> bool:
-        """Whether there is an `interrupt` that no run has answered; this answers it."""
+        """Whether there is an `interrupt` to which no run has responded; clears it."""
         asked = self._interrupted
         self.forget_interrupt()
         return asked
@@ -302,12 +308,12 @@ class QueueRunner:
     def _follow(
         self, queue: PacketQueue, chosen: Dispatch, options: RunOptions, free: RunOptions
     ) -> QueueStop | None:
-        """Run one wave as the options say, with its dispatch and others besides it."""
+        """Run one wave as the options say, and its dispatch and the others beside it."""
         budget = options.budget
         while True:
             self._between()
             if self._active.get(queue) is not chosen:
-                return None  # removed in the meantime
+                return None  # the queue was removed in the meantime
             share = SHARE if budget is None else min(SHARE, budget)
             before = chosen.instructions
             stopped, used = self._run(queue, chosen, replace(options, budget=share))

@@ -1,7 +1,7 @@
 """The structures that a kernel can access through its queue pointer and hidden arguments, with their real layouts.
 
-Kernels read aperture bases from the ``amd_queue_t``; its other fields hold what a runtime would put there, if that is
-meaningful without one. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
+Kernels read aperture bases from the ``amd_queue_t``. Its other fields hold what a runtime would put there, unless that
+has no meaning without a runtime. The packets in a queue are in `rocdbg.sim.device.aql_packets`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Final
 from msgspec import Struct
 
 QUEUE_SIZE = 256
-"""Bytes of ``amd_queue_t`` as far as its fields are defined."""
+"""Bytes of the defined fields of ``amd_queue_t``."""
 WRITE_INDEX: Final = 56
 READ_INDEX: Final = 128
-"""Offsets in ``amd_queue_t`` of the number of packets written, and of the number processed."""
+"""Offsets in ``amd_queue_t`` of the number of packets written (WRITE_INDEX) and of the number processed (READ_INDEX).
+"""
 SIGNAL_VALUE: Final = 8
 """Offset of the value in ``amd_signal_t``."""
 GRID_SYNC_SIZE = 48
@@ -24,8 +25,9 @@ GRID_SYNC_SIZE = 48
 GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
 """An unmapped address: the value of ``hidden_multigrid_sync_arg`` if not all workgroups can be resident at once.
 
-Whether a kernel synchronises its grid is not known beforehand: all unoptimised kernels have the argument, and
-optimised ones also use it to ask whether the launch was cooperative. Only an access to the structure shows it.
+It is not known beforehand whether a kernel synchronises its grid: all unoptimised kernels have the argument, and
+optimised ones also use it to determine whether the launch was cooperative. Only an access to the structure shows that
+it does.
 """
 
 # amd_queue_t: hsa_queue_t (type, features, base, doorbell, size, reserved, id), reserved, write id, aperture
@@ -63,7 +65,7 @@ class Queue(Struct, frozen=True):
     number: int = 1
     largest_unit: int = 0
     largest_wave: int = 0
-    """Numbers of compute units, and of the waves of each."""
+    """The highest numbers of a compute unit, and of a wave in it."""
 
     def to_bytes(self) -> bytes:
         """The 256 bytes of the structure."""

@@ -1,10 +1,10 @@
-"""Reverse execution: checkpoints of a run, and its repetition between them.
+"""Reverse execution: stores checkpoints of a run, and repeats the run between them.
 
 A run is determined by its launch and its journal (`rocdbg.sim.device.journal`). From time to time, the recorder stores
 the whole state as a version of a `PageHistory`, which is a *checkpoint*. To reach a position, it runs again from the
-checkpoint before that position. The distance between checkpoints is a time, because it bounds how long going to a
-position takes. It is at least `INTERVAL`, and so large that storing checkpoints takes a small part of the run. When
-there are too many, the recorder thins out those that are far from the current position.
+checkpoint before that position. The distance between checkpoints is measured as a time, because it bounds how long it
+takes to reach a position. It is at least `INTERVAL`, and large enough that storing checkpoints takes only a small part
+of the run's time. When there are too many, the recorder thins out those that are far from the current position.
 """
 
 from __future__ import annotations
@@ -38,25 +38,27 @@ INTERVAL = 0.03
 SHARE = 12
 """The time until the next checkpoint is at least this many times the time that storing one takes."""
 MOST_BYTES = 400 << 20
-"""Bytes of checkpoints, besides one copy of what was written, above which they are thinned out. The first, the last and
-the one at the current position are always kept."""
+"""Bytes of checkpoints, not counting one copy of the written memory, above which they are thinned out. The first one,
+the last one and the one at the current position are always kept.
+"""
 MOST = 256
 """Number of checkpoints above which they are thinned out."""
 _LEG = 60_000
-"""Number of instructions that are repeated without storing checkpoints on the way."""
+"""Up to this many instructions are repeated without storing checkpoints."""
 _FIRST_PIECE = 4_000
 """Number of instructions at the end of the history that are searched first."""
 _SHRINK = 8
-"""Repetition stores checkpoints on its way. The distance from each to the destination is that of the one before,
-divided by this number."""
+"""While a run is repeated, checkpoints are stored. The distance of each from the destination is that of the previous
+one, divided by this number.
+"""
 
 
 class HistoryError(Error):
-    """A position that cannot be reached, or a repetition that differs from the run."""
+    """A position cannot be reached, or a repetition differs from the original run."""
 
 
 class Store(Struct, frozen=True):
-    """An instruction that stored: the position before it, the mask of lanes that stored, its PC."""
+    """An instruction that stored to memory: the position before it, the mask of lanes that stored, and its PC."""
 
     position: int
     lanes: int
@@ -64,8 +66,9 @@ class Store(Struct, frozen=True):
 
 
 class _Checkpoint(Struct):
-    """A moment of the run: ``position``, the journal's next entry, instructions by wave, number of waves created, the
-    lines of the instruction cache, and the state of the host's services."""
+    """A moment of the run: its ``position``, the journal's next entry, the instructions executed by each wave, the
+    number of waves created, the lines of the instruction cache, and the state of the host's services.
+    """
 
     position: int
     entry: int
@@ -83,7 +86,7 @@ class Recorder:
     """The past of a dispatch. The dispatch may already have run; the history begins at its current position.
 
     ``originals`` maps the address of an allocation to its initial contents, in memory that will not change. ``journal``
-    is that of a run to be repeated from its beginning; without it, the run is a new one. Raises `JournalError` if the
+    is that of a run to be repeated from its beginning; without it, this is a new run. Raises `JournalError` if the
     journal does not fit the launch.
     """
 
@@ -113,7 +116,7 @@ class Recorder:
         self._checkpoints = [self._moment(self._entry)]
         self._last_kept = time.thread_time()
         self._unkept = 0.0
-        """Seconds of execution since the last checkpoint, over all runs: many short runs also add up."""
+        """Seconds of execution since the last checkpoint, summed over all runs because many short runs also add up."""
         self._interval = INTERVAL
         self._keeping = True
         self._expected: bytes | None = None
@@ -135,7 +138,7 @@ class Recorder:
 
     @property
     def live(self) -> bool:
-        """Whether continuing makes new history, rather than repeating it."""
+        """Whether to continue from here makes new history, rather than repeating what was recorded."""
         return self._live
 
     @property
@@ -145,12 +148,12 @@ class Recorder:
 
     @property
     def size(self) -> int:
-        """Size in bytes of the checkpoints, including one copy of what was written."""
+        """Size in bytes of the checkpoints, including one copy of the written memory."""
         return self._history.size
 
     @property
     def kept(self) -> int:
-        """Size in bytes of the checkpoints, without one copy of what was written."""
+        """Size in bytes of the checkpoints, without one copy of the written memory."""
         return self._history.kept
 
     def close(self) -> None:
@@ -176,7 +179,7 @@ class Recorder:
 
     @contextmanager
     def writing(self, wave: Wave) -> Iterator[None]:
-        """Writes to a wave and its LDS while this context is open belong to the run."""
+        """A context in which writes to a wave and its LDS are recorded as part of the run."""
         state, lds = wave.state.copy(), wave.lds.copy()
         yield
         self._begin_writing()
@@ -194,7 +197,9 @@ class Recorder:
             self.journal.wrote(Memory(address), data)
 
     def differences(self) -> dict[tuple[int, int], bytes]:
-        """A state to compare with later, to determine what a function called outside the run has changed."""
+        """The current state, to be compared with a later one in order to find what a function called outside the run
+        has changed.
+        """
         return self._history.differences()
 
     def changed_since(self, before: dict[tuple[int, int], bytes]) -> list[tuple[int, int]]:
@@ -203,7 +208,7 @@ class Recorder:
         return sorted(place for place in before.keys() | now.keys() if before.get(place) != now.get(place))
 
     def note(self, places: list[tuple[int, int]]) -> None:
-        """Record that these places of `changed_since` were written from outside."""
+        """Record that these places, which `changed_since` returned, were written from outside."""
         self._begin_writing()
         for number, at in places:
             data = self._history.chunk(number, at)
@@ -216,7 +221,7 @@ class Recorder:
                 self.journal.wrote(place, part)
 
     def again(self) -> None:
-        """Undo what was written since the position was reached."""
+        """Undo all writes from outside since the current position was reached."""
         here = self.position
         index = bisect_right(self._checkpoints, here, key=lambda checkpoint: checkpoint.position) - 1
         self._restore(index)
@@ -228,7 +233,7 @@ class Recorder:
         self.journal.free(self.position)
 
     def branch(self) -> None:
-        """Discard the future: what follows is new history."""
+        """Discard the history after the current position: what follows is new history."""
         if self.live:
             return
         here, entry = self.position, self._entry
@@ -262,7 +267,7 @@ class Recorder:
     def go_before(self, wave: int, count: int, present: int) -> None:
         """Go to the last position at which a wave has executed ``count`` instructions and is about to execute the next.
 
-        Raises HistoryError if it has not executed more by position ``present``.
+        Raises HistoryError if the wave has not executed more than ``count`` instructions by position ``present``.
         """
         self._leave_end()
         best = len(self._checkpoints) - 1
@@ -310,7 +315,7 @@ class Recorder:
     ) -> Stop | None:
         """Repeat the history up to a position or a stop; None if the position is reached.
 
-        Writes from outside to watched memory do not stop; later comparisons use the new values.
+        Writes from outside to watched memory do not cause a stop; later comparisons use the new values.
         """
         stop = self._forward(min(until, self.end), stops, followed)
         if stop is not None and not self.live and self.position == self.journal.end:
@@ -328,7 +333,7 @@ class Recorder:
             return self.begin
         self.go_before(wave, 0, present)
         others = range(wave + 1, wave + self.dispatch.plan.waves_per_group)
-        while True:  # if the user stepped a wave, another one may have come first
+        while True:  # another wave may have been the first to run, if the user stepped it
             counts = self.dispatch.counts()
             earlier = next((other for other in others if counts.get(other)), None)
             if earlier is None:
@@ -340,8 +345,9 @@ class Recorder:
     def last_store(
         self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
     ) -> Store | None:
-        """The last instruction before position ``present`` that stored to ranges of host memory, uint64[n, 2]: begin
-        and end; None if there is none. Changes the position. ``begin``: where the search ends."""
+        """Find the last instruction before position ``present`` that stored to ranges of host memory, uint64[n, 2] of
+        begin and end; None if there is none. Changes the position. The search ends at position ``begin``.
+        """
         start = self.begin if begin is None else begin
 
         def search() -> int | None:
@@ -361,7 +367,7 @@ class Recorder:
     def first_store(
         self, ranges: NDArray[np.uint64], present: int, begin: int | None = None
     ) -> Store | None:
-        """Same as `last_store`, but for the first instruction since ``begin``."""
+        """As `last_store`, but find the first such instruction since ``begin``."""
         start = self.begin if begin is None else begin
 
         def search() -> int | None:
@@ -379,7 +385,7 @@ class Recorder:
         return self._searching(ranges, search)
 
     def _searching(self, ranges: NDArray[np.uint64], search: Callable[[], int | None]) -> Store | None:
-        """The store at the position that a search finds, while stores are recorded."""
+        """Run a search while stores are recorded, and return the store at the position that it finds."""
         self._leave_end()
         self.dispatch.note_stores(ranges)
         try:
@@ -400,8 +406,9 @@ class Recorder:
         return self._stored[0]
 
     def access_at(self, position: int) -> Access | None:
-        """The first memory access of the instruction that is executed at a position; afterwards the position is after
-        it."""
+        """The first memory access of the instruction that is executed at a position. Afterwards, the position is after
+        that instruction.
+        """
         self.go(position)
         stop = self.repeat(position + 1, Stops(watches=(EVERY_ACCESS,)))
         if stop is not None and stop.kind is StopKind.INTERRUPTED:
@@ -420,7 +427,7 @@ class Recorder:
         return image.digest(self.dispatch, self._machine.share, self._launched)
 
     def saved_journal(self) -> Journal:
-        """The journal for a file, without writes to memory that the debugger has allocated during the run."""
+        """The journal to be stored in a file, without writes to memory that the debugger allocated during the run."""
         launched = {allocation.address for allocation in self._launched}
 
         def is_of_the_run(entry: Entry) -> bool:
@@ -432,14 +439,15 @@ class Recorder:
         return Journal([entry for entry in self.journal.entries if is_of_the_run(entry)])
 
     def expect(self, digest: bytes) -> None:
-        """Check at the end of the history that the run's state has this digest."""
+        """Register the digest that the run's state must have at the end of the history."""
         self._expected = digest
 
     # -- repetition
 
     def _reach(self, position: int, followed: Followed | None) -> Stop | None:
-        """Repeat up to a position, or until a followed wave stops, storing checkpoints on the way, more densely towards
-        the end."""
+        """Repeat the run up to a position, or until a followed wave stops. Checkpoints are stored on the way, more
+        densely towards the end.
+        """
         distance = position - self.position
         legs = []
         while distance > _LEG * _SHRINK:
@@ -500,7 +508,7 @@ class Recorder:
         return None
 
     def _check_given(self, entry: Given) -> None:
-        """Check a turn in a journal from a file: its wave may not exist, or may be waiting."""
+        """Check that the wave of a turn exists and does not wait, which a journal from a file does not guarantee."""
         wave = self.dispatch.resident(entry.wave)
         if wave is None or wave.waiting:
             state = "does not exist" if wave is None else "waits at a barrier"
@@ -527,7 +535,7 @@ class Recorder:
         )
 
     def _tick(self) -> None:
-        """Store a checkpoint if it is time, because the dispatch is between two turns."""
+        """Called when the dispatch is between two turns: store a checkpoint if it is time."""
         if self._keeping and time.thread_time() - self._last_kept >= self._interval:
             self._keep()
 
@@ -560,7 +568,7 @@ class Recorder:
         self._last_kept, self._unkept = time.thread_time(), 0.0
 
     def _thin_out(self) -> None:
-        """Remove checkpoints where they are densest for their distance from the present."""
+        """Remove checkpoints where they are densest in relation to their distance from the current position."""
         while len(self._checkpoints) > MOST or self._history.kept > MOST_BYTES:
             here = self.position
             positions = self.checkpoints
@@ -588,8 +596,9 @@ class Recorder:
         return rows + self.dispatch.memory_of_waves()
 
     def _new_memory(self, originals: Mapping[int, Bytes]) -> tuple[list[Bytes], list[Bytes | None]]:
-        """Pages of allocations that are not known yet, with the initial contents of each in memory that does not
-        change."""
+        """The pages of allocations that are not known yet, and the initial contents of each page, in memory that does
+        not change.
+        """
         pages: list[Bytes] = []
         begin: list[Bytes | None] = []
         for allocation in self._machine.memory.allocations:

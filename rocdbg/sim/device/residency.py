@@ -28,8 +28,9 @@ _COUNT = layout.ENGINE["instructions"].offset - layout.ENGINE_OFFSET
 class Residency:
     """The resident workgroups of a dispatch. A *place* is what one workgroup occupies: state blocks, LDS, scratch.
 
-    ``places`` is their memory, ``scratch`` that of all places, ``first_wave`` the number of the first wave. No wave
-    exists before `fill`, or `Engine.fill`, which does the same. ``address`` is the host address of the schedule.
+    ``places`` is the memory of the places, ``scratch`` the scratch of all places, ``first_wave`` the number of the
+    first wave. No wave exists before `fill`, or `Engine.fill`, which does the same. ``address`` is the host address of
+    the schedule.
     """
 
     def __init__(
@@ -40,10 +41,10 @@ class Residency:
         self._scratch = scratch
         self._fields = places.fields
         self._flags, self._next, self._previous = places.flags, places.following, places.previous
-        self._waves: dict[int, Wave] = {}  # requested waves by slot
+        self._waves: dict[int, Wave] = {}  # the `Wave` objects that were requested, by slot
         self._words: NDArray[np.uint8] | None = None
         self.private = True
-        """Whether its memory is used by nothing else, so that another dispatch can have it afterwards."""
+        """Whether nothing else uses its memory, so that another dispatch can have it afterwards."""
         places.begin(state, scratch, first_wave)
 
     def fill(self) -> None:
@@ -53,8 +54,9 @@ class Residency:
             self._create(place, clean=fresh, clean_scratch=True)
 
     def leave(self) -> None:
-        """Note that all waves have ended: from now on the places belong to another dispatch, and requests here are
-        answered from the final state."""
+        """Give up the places after all waves have ended: they may now belong to another dispatch, and further queries
+        are answered from the final state.
+        """
         self._fields = Fields.from_buffer_copy(self._fields)
         self._flags = np.zeros_like(self._flags)
 
@@ -77,7 +79,7 @@ class Residency:
 
     @property
     def empty(self) -> bool:
-        """Whether no wave is resident (then there are none left to create either)."""
+        """Whether no wave is resident; then there is none left to create either."""
         return self.get("first") == NONE
 
     def slots(self) -> Iterator[int]:
@@ -134,7 +136,7 @@ class Residency:
         return self.get("states") + slot * self.get("state_stride") + WORDS[field].offset
 
     def wave(self, slot: int) -> Wave:
-        """The wave in a slot; the same object as long as it is resident."""
+        """The wave in a slot; the same object while that wave is resident."""
         number = self.number(slot)
         wave = self._waves.get(slot)
         if wave is None or wave.number != number:
@@ -183,12 +185,13 @@ class Residency:
         self.synchronise()
 
     def known(self) -> list[Wave]:
-        """The waves that were requested: only these can have been changed from outside."""
+        """The `Wave` objects that were requested: only these waves can have been changed from outside."""
         return list(self._waves.values())
 
     def memory(self) -> list[NDArray[np.uint8]]:
-        """The state of the waves and their schedule: arrays of bytes that do not move. The waves' engine words are a
-        copy, made by the last `keep_words`; this makes one too."""
+        """The state of the waves and their schedule, as arrays of bytes that do not move. The waves' engine words are a
+        copy, which `keep_words` makes; this method calls it.
+        """
         self.private = False
         places = self.places
         parts = places.used_parts(places.states.shape[1])
@@ -203,8 +206,9 @@ class Residency:
         return arrays + list(places.lds)
 
     def keep_words(self) -> None:
-        """Copy the engine's words of all waves to where `memory` has them: together they take few pages, but in their
-        own places a page each."""
+        """Copy the engine words of all waves into the array that `memory` returns. Together they take few pages; in
+        their own places each takes a page.
+        """
         if self._words is not None:
             self._words[:] = self.places.engine
 
@@ -227,7 +231,7 @@ class Residency:
         return first
 
     def set_reported(self, slot: int, reported: bool) -> None:
-        """Record whether the wave was reported where it is."""
+        """Record whether the wave was reported at its current place."""
         if reported:
             self._flags[slot] |= WaveFlag.REPORTED
         else:
@@ -245,14 +249,14 @@ class Residency:
     # -- barriers --------------------------------------------------------------------------------------------
 
     def signal(self, slot: int) -> bool:
-        """Note that the wave arrives at its group's barrier. Returns whether none had before."""
+        """Record that the wave arrives at its group's barrier. Returns whether it is the first to do so."""
         first = not (self._group(slot) & WaveFlag.SIGNALLED).any()
         self._flags[slot] |= WaveFlag.SIGNALLED
         self._complete(slot)
         return first
 
     def wait(self, slot: int) -> None:
-        """The wave waits for the barrier it signalled, unless that is complete."""
+        """Make the wave wait for the barrier that it signalled, unless that barrier is complete."""
         if self._flags[slot] & WaveFlag.PASSED:
             self._flags[slot] &= 0xFF ^ WaveFlag.PASSED
         else:
@@ -266,7 +270,7 @@ class Residency:
         return signals << 16 | members << 4 | 1
 
     def arrive(self, slot: int) -> None:
-        """``s_barrier``: signals and waits."""
+        """Handle ``s_barrier``: signal the barrier and wait for it."""
         self._flags[slot] |= WaveFlag.WAITING
         self.signal(slot)
 
@@ -288,7 +292,7 @@ class Residency:
     # -- creation and end ------------------------------------------------------------------------------------
 
     def end(self, slot: int) -> None:
-        """Note that the wave has ended; the last wave of its group makes room for the next group."""
+        """Handle the end of a wave; the last wave of its group makes room for the next group."""
         self.set("retired", self.get("retired") + self.instructions(slot))
         self._flags[slot] = 0
         wave = self._waves.pop(slot, None)
@@ -309,8 +313,9 @@ class Residency:
             self._create(slot // self.group_waves)
 
     def _create(self, place: int, *, clean: bool = False, clean_scratch: bool = False) -> None:
-        """Create the next workgroup, if there is one; ``clean``: nothing has run in its place, ``clean_scratch``: nor
-        used its scratch."""
+        """Create the next workgroup, if there is one. ``clean`` means that nothing has run in its place;
+        ``clean_scratch`` that nothing has used its scratch.
+        """
         left = self.get("positions_left")
         if not left:
             return
@@ -345,7 +350,7 @@ class Residency:
             self._append(slot)
 
     def _start(self, slot: int, image: NDArray[np.uint8], clean: bool) -> None:
-        """Set the registers of a new wave that all waves with its index share."""
+        """Set those registers of a new wave that are the same in all waves with its index."""
         block, ids = self.places.states[slot], layout.VGPRS + self.get("id_bytes")
         self.places.engine[slot], image = image[: layout.ENGINE_SIZE], image[layout.ENGINE_SIZE :]
         block[: layout.SCALARS_END] = image[: layout.SCALARS_END]

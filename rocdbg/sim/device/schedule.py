@@ -23,14 +23,16 @@ RANDOM_INCREMENT: Final = 1442695040888963407
 
 MAX_PATCHES: Final = 8
 SHAPES: Final = 8
-"""Workgroups differ in size only at the grid's far edges: one bit per dimension."""
+"""How many shapes workgroups can have: they differ in size only at the grid's far edges, so a shape is one bit per
+dimension.
+"""
 
 
 class Schedule(Struct, frozen=True):
-    """How long the turns of waves are. All schedules take waves in order of creation and skip those that wait.
+    """How long the turns of waves are. All schedules give turns in order of creation and skip waves that wait.
 
-    ``quantum``: wave-instructions of a turn. With ``seed`` each turn has a random length from 1 to ``quantum``, from a
-    generator initialised with the seed.
+    ``quantum`` is the number of wave-instructions in a turn. With a ``seed``, each turn has a random length from 1 to
+    ``quantum``, from a generator initialised with the seed.
     """
 
     quantum: int = QUANTUM
@@ -65,13 +67,13 @@ class WaveFlag(IntFlag):
 
     RESIDENT = 1
     WAITING = 2
-    """Waits at a barrier."""
+    """The wave waits at a barrier."""
     SIGNALLED = 4
-    """Has arrived at its workgroup's current barrier."""
+    """The wave has arrived at its workgroup's current barrier."""
     PASSED = 8
     """A barrier that the wave signalled is complete; its next wait returns at once."""
     REPORTED = 16
-    """Was reported to the caller where it is; does not stop there again."""
+    """The wave was reported to the caller at its current place, and does not stop there again."""
 
 
 class Varying(IntEnum):
@@ -98,7 +100,7 @@ SCHEDULE: Final[dict[str, Field]] = make_fields(
     # Turns.
     ("first", 4),  # oldest resident wave
     ("last", 4),  # youngest
-    ("following", 4),  # where to begin looking for the next runnable wave; -1: begin at ``cursor``
+    ("following", 4),  # slot at which to begin looking for the next runnable wave; -1: use ``cursor``
     ("current", 4),  # wave slot of the last turn
     ("cursor", 8),  # the next turn is that of the first runnable wave with this number or a higher one
     ("turn_of", 8),  # number of the wave whose turn is not over; 0 if none

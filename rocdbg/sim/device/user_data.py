@@ -1,9 +1,10 @@
-"""User data of compute shaders: what a driver puts into SGPRs before a wave starts, and the tables to which they point.
+"""User data of compute shaders: the contents that a driver gives SGPRs before a wave starts, and the tables to which
+they point.
 
-AMDGPU usage, "AMDPAL": the pipeline's register mapping says which register holds which entry of the application's data,
-and which one points to a table. Pointers to tables have 32 bits; the shader takes the upper half from its program
-counter. Mesa's compiler reserves the first two registers for the driver, which puts the beginning of the scratch
-descriptor there. Without an operating system, all registers are entries.
+See "AMDPAL" in the AMDGPU usage guide. The pipeline's register mapping says which register holds which entry of the
+application's data, and which register points to a table. Pointers to tables have 32 bits; the shader takes the upper
+half from its program counter. Mesa's compiler reserves the first two registers for the driver, which puts the beginning
+of the scratch descriptor there. In code without an operating system, all registers are entries.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _SPILLED: Final = _COUNTS + 16
 
 class UserDataBlock:
     """The user data of one dispatch of a shader; ``data`` is the application's data, from entry 0 on. Raises
-    `KernargError` if the shader takes none, or belongs to a stage that cannot be dispatched."""
+    `KernargError` if the shader does not take any, or belongs to a stage that cannot be dispatched.
+    """
 
     def __init__(self, shader: Shader, data: bytes) -> None:
         if shader.program.stage is not HardwareStage.CS:
@@ -71,7 +73,8 @@ class UserDataBlock:
         return tuple(values[:USER_DATA_COUNT])
 
     def _value(self, word: int, address: int, following: int) -> tuple[int, int]:
-        """The value of the register to which a mapping word belongs, and of the next register, which had ``following``.
+        """The value of the register to which a mapping word belongs, and that of the next register, whose value was
+        ``following`` so far.
         """
         found = user_data(word)
         if isinstance(found, int):

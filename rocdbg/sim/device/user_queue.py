@@ -1,6 +1,6 @@
-"""A queue that the same process fills: it takes raw packets, starts dispatches and decrements completion signals.
+"""A queue that the same process fills. It takes raw packets, starts dispatches and decrements completion signals.
 
-For users who have packets but no runtime: tests, tools, Python.
+It is for users who have packets but no runtime: tests, tools, Python.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rocdbg.sim.device.machine import Machine
 from rocdbg.sim.device.queue_structures import QUEUE_SIZE, READ_INDEX, SIGNAL_VALUE, WRITE_INDEX, Queue
 
 _INVALID: Final = (1).to_bytes(2, "little")
-"""Header of a packet that is processed, or not yet written."""
+"""The header of a packet that has been processed, or is not yet written."""
 
 
 class UserQueue:
@@ -30,7 +30,7 @@ class UserQueue:
         self.size = size
         self.first_wave = first_wave
         self.kind = 0
-        """Any thread may write packets."""
+        """The queue's type: any thread may write packets."""
         ring = machine.memory.allocate(size * PACKET_SIZE, kind=AllocationKind.PACKET)
         self.ring = ring.address
         self.address = machine.memory.allocate(QUEUE_SIZE, kind=AllocationKind.QUEUE).address

@@ -1,4 +1,6 @@
-"""The initial state of a workgroup's waves. Launches of one kernel differ little in it, so the common part is kept."""
+"""Makes the initial state of a workgroup's waves. It differs little between launches of one kernel, so the common part
+is cached.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ from rocdbg.sim.core.initial_state import DispatchState, GroupIds
 from rocdbg.sim.core.wave import Dim3, Wave, state_block
 
 _KEPT = 128
-"""Maximum number of templates; one takes a few kilobytes for each wave of the group."""
+"""Maximum number of cached templates; a template takes a few kilobytes for each wave of the group."""
 
 
 def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[np.uint8]:
     """The initial engine words, header, scalar file and work-item ids of the waves of a group of ``size``, uint8[wave,
-    byte]. The caller still has to set what differs between waves or places (number, position, scratch, LDS)."""
+    byte]. The caller must still set what differs between waves or places (number, position, scratch, LDS).
+    """
     same = replace(
         state, groups=(1, 1, 1), packet_address=0, queue_address=0, kernarg_address=0, kernarg=b"", dispatch_id=0,
         scratch_address=0, scratch_descriptor=(0, 0, 0, 0),
@@ -29,7 +32,7 @@ def wave_images(state: DispatchState, size: Dim3, id_registers: int) -> NDArray[
 
 
 def addresses(state: DispatchState) -> tuple[int, ...]:
-    """The addresses in the initial state in which dispatches of the same kind differ."""
+    """The addresses in the initial state, in which dispatches of the same kind differ."""
     return initial_state.hidden_base(state), *state.user_sgprs()
 
 

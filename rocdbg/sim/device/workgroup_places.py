@@ -1,6 +1,6 @@
 """The memory of resident workgroups: state blocks, LDS, and the schedule for native code.
 
-The layout fits every launch of one kernel with the same sizes, so it is kept when a dispatch has ended
+The layout fits every launch of one kernel with the same sizes, so the memory is kept when a dispatch has ended
 (`SparePlaces`). The next dispatch reuses it as a workgroup reuses the place of an earlier one: with cleared registers
 and LDS, but with a new schedule.
 """
@@ -35,7 +35,7 @@ NONE: Final = -1
 _SIGNED: Final = frozenset(("first", "last", "following", "current"))
 _ARRAYS: Final = frozenset(("now", "images", "waves", "patches", "varying"))
 _KEPT_ROWS: Final = 1024
-"""Maximum number of blocks in spare places: each has a guard page, of which a process may have only so many."""
+"""Maximum number of blocks in spare places: each has a guard page, and the number of these in a process is limited."""
 _KEPT_BYTES: Final = 32 << 20
 _HUGE_PAGE: Final = 2 << 20
 _NO_HUGE_PAGES: Final = 15  # MADV_NOHUGEPAGE of Linux; a host without huge pages may refuse it
@@ -44,13 +44,10 @@ _NO_HUGE_PAGES: Final = 15  # MADV_NOHUGEPAGE of Linux; a host without huge page
 class Places:
     """Room for ``count`` workgroups at once, for launches that share ``state`` except for addresses and arguments.
 
-    Attributes:
-        fields: the schedule, where native code has it, at the host address ``address``.
-        states: uint8[slots, bytes], the wave states; ``engine``: uint8[slots, bytes], the engine's words of each.
-            ``flags``, ``following`` and ``previous``: by slot.
-        lds: uint8[places, bytes].
-        used: whether anything has run here.
-    """
+        Attributes: fields: the schedule, in the memory at host address ``address`` that native code uses. states: the
+        wave states, uint8[slots, bytes]; ``engine``: their engine words, uint8[slots, bytes]. ``flags``, ``following``
+        and ``previous``: by slot. lds: uint8[places, bytes]. used: whether anything has run here.
+        """
 
     def __init__(self, state: DispatchState, grid: Dim3, workgroup: Dim3, count: int) -> None:
         self.state, self.grid, self.workgroup, self.count = state, grid, workgroup, count
@@ -69,7 +66,7 @@ class Places:
         self.following, self.previous = links[: 8 * slots].view(np.int32).reshape(2, slots)
         self.following[:] = self.previous[:] = NONE
         self.flags = links[8 * slots : 9 * slots]
-        # Padded, so that an empty LDS has an address of its own.
+        # The size is padded, so that even an empty LDS has an address of its own.
         self.lds = guarded_rows(count, -(-max(state.lds_size, 1) // ALIGN) * ALIGN)
         self.patches = initial_state.varying_sgprs(state)
         self._images: dict[Dim3, NDArray[np.uint8]] = {}
@@ -77,7 +74,7 @@ class Places:
         self.rows = 2 * slots + count + 4
         """Number of blocks with a guard page."""
         self.bytes = slots * sum(high - low for low, high in self.used_parts(size)) + self.lds.size
-        """Bytes that are used in them."""
+        """The bytes that are used in these blocks."""
         self._describe_memory()
         self._describe_groups()
         self._pattern = bytes(self.block)
@@ -93,8 +90,9 @@ class Places:
         return tuple(parts)
 
     def begin(self, state: DispatchState, scratch: Allocation | None, first_wave: int) -> None:
-        """Initialise the schedule for a new launch, of which no wave exists yet. ``scratch``: for all places, all
-        zeros; ``first_wave``: the number of the first wave."""
+        """Initialise the schedule for a new launch, of which no wave exists yet. ``scratch`` is the zeroed scratch of
+        all places; ``first_wave`` is the number of the first wave.
+        """
         self.state = state
         fields = self.fields
         ctypes.memmove(self.address, self._pattern, SCHEDULE_SIZE)
@@ -153,8 +151,8 @@ class Places:
         fields.groups_x, fields.groups_y, fields.groups_z = groups
         fields.positions_left = groups[0] * groups[1] * groups[2]
         images, waves = self._array("images").view(np.uint64), self._array("waves").view(np.uint32)
-        # If a dimension has only one group, it is at the edge. Bit n of a shape: the group is at the edge of dimension
-        # n.
+        # Bit n of a shape says whether the group is at the far edge of dimension n. The only group of a dimension is at
+        # the edge.
         for at_edge in product(*((1,) if count == 1 else (0, 1) for count in groups)):
             x, y, z = (count - 1 if edge else 0 for count, edge in zip(groups, at_edge, strict=True))
             made = self.images(self.group_size((x, y, z)))
@@ -163,7 +161,7 @@ class Places:
 
     @property
     def _id_registers(self) -> int:
-        """VGPRs that start with work-item ids."""
+        """The number of VGPRs that hold work-item ids when a wave starts."""
         packed = self.state.target.packed_work_item_ids
         return 1 if packed else self.state.descriptor.enable_vgpr_workitem_id + 1
 
@@ -189,8 +187,9 @@ class Places:
 
 
 class SparePlaces:
-    """Places that no dispatch uses, for the next one of their kind; the most recently used ones are kept, within the
-    limits of a process."""
+    """Places that no dispatch uses at the moment, for the next dispatch of their kind. Within the limits of a process,
+    the most recently used ones are kept.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Places, Hashable] = OrderedDict()
@@ -219,7 +218,7 @@ class SparePlaces:
             self._forget(oldest)
 
     def clear(self) -> None:
-        """Keep none."""
+        """Free all spare places."""
         self._kept.clear()
         self._by_kind.clear()
         self._rows = self._bytes = 0
@@ -248,8 +247,9 @@ _MADVISE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t, ct
 
 
 def _without_huge_pages(scratch: Allocation) -> None:
-    """Disable huge pages: scratch is returned group by group, and with huge pages each first access would clear far
-    more than is used."""
+    """Disable huge pages: scratch is returned to the host group by group, and with huge pages, each first access would
+    clear far more memory than is used.
+    """
     first, end = -(-scratch.host_address // mmap.PAGESIZE), (scratch.host_address + scratch.size) // mmap.PAGESIZE
     if scratch.size >= _HUGE_PAGE and _madvise():
         _MADVISE(_madvise())(first * mmap.PAGESIZE, (end - first) * mmap.PAGESIZE, _NO_HUGE_PAGES)

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 1_000
 _ENTRIES = 16
-"""Entries whose functions are compiled together."""
+"""How many entries have their functions compiled together."""
 _OPTIMISED = 64
-"""Rows from which on a table's routine is optimised, which takes four times as long to compile."""
+"""The number of rows from which on a table's routine is optimised; compiling it then takes four times as long."""
 
 
 class _Kept(Struct):
@@ -57,7 +57,7 @@ class _Kept(Struct):
 
 
 class _Tables(Struct):
-    """A check's tables in memory: the number of their descriptors and these, and the rows of each."""
+    """A check's tables in memory: the number of descriptors, the descriptors, and the rows of each table."""
 
     words: NDArray[np.uint64]
     rows: list[NDArray[np.uint64]]
@@ -82,7 +82,7 @@ class _Placed(Struct, eq=False):
     tables: _Tables | None
     counters: dict[int, _Kept]
     words: tuple[int, int] = (0, 0)
-    """What an entry has of it: the addresses of routine and row."""
+    """The words that an entry holds: the addresses of routine and row."""
 
     def __post_init__(self) -> None:
         self.words = self.routine, int(self.row.ctypes.data)
@@ -101,7 +101,7 @@ class CheckTable:
         self._entries: dict[tuple[int, int], int] = {}
         self._functions: dict[int, int] = {}
         self._addresses: dict[str, int] = {}
-        """Of linked routines, by name."""
+        """The addresses of linked routines by name."""
         self._placed: dict[int, _Placed] = {}
         self._counters: list[_Kept] = []
         self._collected: NDArray[np.uint64] | None = None
@@ -131,7 +131,7 @@ class CheckTable:
         routines: dict[int, int] = {}
         for pc, at in checks.items():
             if pc not in placed:
-                if id(at) not in routines:  # many checks may share one
+                if id(at) not in routines:  # many pcs may share a check
                     routines[id(at)] = self._routine(at, generation)
                 placed[pc] = self._place(at, routines[id(at)], counters, generation)
         fresh = {pc for pc, now in placed.items() if before.get(pc) is not now}
@@ -144,7 +144,9 @@ class CheckTable:
     def _place(
         self, at: Check, routine: int, counters: dict[int, _Kept], generation: Generation
     ) -> _Placed:
-        """A check in memory. ``counters`` has those that are, by identity, and receives those of the check."""
+        """Place a check in memory. ``counters`` holds the counters that are already in memory, by identity; the check's
+        counters are added.
+        """
         own: dict[int, _Kept] = {}
 
         def address(counter: Counter) -> int:
@@ -165,7 +167,7 @@ class CheckTable:
         return _Placed(at, routine, np.array(words, np.uint64), tables, own)
 
     def link_again(self, generation: Generation) -> None:
-        """Link the same checks as in `set` again, because the generation of their routines is gone."""
+        """Link the checks of the last `set` again, because the generation of their routines is gone."""
         self._functions.clear()
         self._addresses.clear()
         self.collect()
@@ -176,8 +178,8 @@ class CheckTable:
     def decide(
         self, tables: Sequence[Table], lanes: int, call: Callable[[int, int], bool], generation: Generation
     ) -> list[Answers] | None:
-        """The answers of tables for one wave and its active lanes. ``call(routine, descriptor)`` calls a routine for
-        the wave; ``None`` if that fails. Raises `LaneExpressionError`.
+        """Evaluate tables for one wave and its active lanes. ``call(routine, descriptor)`` calls a routine for the
+        wave; if it fails, the result is ``None``. Raises `LaneExpressionError`.
         """
         made = self._in_memory(tables, lambda _: 0, generation)
         for number in range(len(tables)):
@@ -191,7 +193,7 @@ class CheckTable:
     def _in_memory(
         self, tables: Sequence[Table], counter: Callable[[Counter], int], generation: Generation
     ) -> _Tables:
-        """Tables as their routines read them."""
+        """Place tables in memory as their routines read them."""
         made = _Tables(np.zeros(1 + len(tables) * DESCRIPTOR_WORDS, np.uint64), [])
         made.words[0] = len(tables)
         for number, table in enumerate(tables):
@@ -236,7 +238,7 @@ class CheckTable:
         return address
 
     def collect(self) -> None:
-        """Update the counters."""
+        """Update the `Counter` objects, and append to the logs, from what native code has written."""
         for kept in self._counters:
             kept.counter.hits, kept.counter.skips = kept.words.tolist()
         if self._log is not None and self._collected is not None and self._collected[0]:
@@ -260,7 +262,7 @@ class CheckTable:
         self._table[index * ENTRY_WORDS + 1 : index * ENTRY_WORDS + 3] = self._placed[pc].words
 
     def entry(self, key: int, pc: int, generation: Generation) -> int:
-        """The native function that checks at a pc under a MODE key; 0 if there are too many."""
+        """The native function that performs the check at a pc under a MODE key; 0 if there are too many entries."""
         index = self._entries.get((key, pc))
         if index is None:
             index = len(self._entries)
@@ -296,14 +298,15 @@ class CheckTable:
         return index is not None
 
     def forget_instructions(self, gone: Callable[[int], bool] = lambda pc: True) -> None:
-        """Invalidate the functions at some pcs."""
+        """Forget the functions that execute the instructions at pcs for which ``gone`` holds."""
         for (_, pc), index in self._entries.items():
             if gone(pc):
                 self._table[index * ENTRY_WORDS] = 0
 
     def _name(self, at: Check) -> str:
-        """The name of a check's routine, for whose cells there is room. Large expressions that are passed again as the
-        same objects are not examined again."""
+        """The name of a check's routine; also checks that there is room for its cells. Large expressions that are
+        passed again as the same objects are not examined again.
+        """
         nodes = [
             tuple(node for node in (c.active, c.holds, *c.values, *c.shared) if node is not None)
             for c in at.conditions

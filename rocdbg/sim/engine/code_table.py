@@ -27,7 +27,7 @@ class CodeTable:
 
     @property
     def crowded(self) -> bool:
-        """Whether there are so many MODE keys, 8 MiB of addresses each, that the table should be reset."""
+        """Whether there are so many MODE keys that the table should be reset; each takes 8 MiB of addresses."""
         return len(self._directories) > _MOST_KEYS
 
     def reset(self) -> None:

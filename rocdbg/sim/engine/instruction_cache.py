@@ -1,10 +1,10 @@
 """The instruction cache: the code that waves execute, which may differ from what is in memory.
 
 Hardware does not notice stores to code until its instruction cache is invalidated. Here the cache has lines of 64 KiB
-and no limit, so that what is executed does not depend on how a run is cut into blocks, steps and turns:
+and unlimited size, so that what is executed does not depend on how a run is divided into blocks, steps and turns:
 
 * a line is filled when the first wave is about to execute an instruction in it;
-* a store of a kernel changes no line;
+* a store by a kernel does not change any line;
 * s_icache_inv, and the start of a dispatch, reload every line from memory;
 * a write of the host changes the bytes that it wrote, at once.
 
@@ -25,9 +25,9 @@ Fetch = Callable[[int, int], bytes]
 """Bytes of code memory at (address, size); short or empty where nothing executable is mapped."""
 
 LINE_SIZE = 1 << 16
-"""Bytes of a line. Blocks are not translated past the lines that are filled."""
+"""Bytes of a line. Blocks do not extend beyond filled lines."""
 LONGEST = 24
-"""Number of bytes that may determine an instruction."""
+"""The most bytes on which the decoding of an instruction may depend."""
 _GAP = 256  # unchanged bytes that separate two changed ranges
 
 
@@ -56,7 +56,7 @@ class InstructionCache:
             try:
                 instruction = self._decode(code, address)
             except DecodeError:
-                return None  # the code ends inside the instruction
+                return None  # the code ends within the instruction
             known = self._decoded[address] = instruction, code[: instruction.size]
         return known[0]
 
@@ -65,7 +65,7 @@ class InstructionCache:
         return self._decoded[address][1]
 
     def write(self, lo: int, hi: int) -> None:
-        """Note that the host has written [lo, hi), or that it is no longer mapped."""
+        """Update the cache after the host has written to [lo, hi), or unmapped it."""
         for line in [line for line in self._lines if line < hi and lo < line + LINE_SIZE]:
             old = self._lines[line]
             if lo <= line and line + len(old) <= hi:

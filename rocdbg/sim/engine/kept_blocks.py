@@ -1,8 +1,9 @@
-"""Finds translated blocks in the process or in the cache on disk, each by itself.
+"""Finds translated blocks, each one individually, in the process or in the cache on disk.
 
-Which blocks form one module depends on where a wave came from, on stops, which cut blocks, and on what was translated
-before. The code of a block depends only on its own instructions. Blocks are therefore found whatever module they are
-in: two sessions that differ in a breakpoint share all blocks except those that the breakpoint cuts.
+Which blocks are translated into one module depends on where a wave came from, on stops, which cut blocks, and on what
+was translated before. The code of a block, however, depends only on its own instructions. A block is therefore found
+whichever module contains it: two sessions that differ in a breakpoint share all blocks except those that the breakpoint
+cuts.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _ABSENT = KeptBlock("", 0, ())
 
 
 class KeptBlocks:
-    """The blocks that were translated under the same ``facts``: everything besides their instructions that shapes their
-    code.
+    """The blocks that were translated under the same ``facts``, which are everything besides the instructions that
+    affects the code.
 
-    ``optimise``: only optimised code is used. Otherwise, optimised and unoptimised code is used.
+    With ``optimise``, only optimised code is used; otherwise unoptimised code is used as well.
     """
 
     def __init__(
@@ -36,7 +37,8 @@ class KeptBlocks:
         self._jit, self._generation, self._code_at = jit, generation, code_at
         self._optimise = optimise
         self._tiers = [jit.key(*facts, optimised) for optimised in ((True,) if optimise else (True, False))]
-        """The keys under which blocks are searched, the best first. Blocks that are translated here get the last one.
+        """The keys under which blocks are searched for, the best first. Blocks that are translated here get the last
+        key.
         """
 
     def functions(self, blocks: Sequence[Block], translate: Translate) -> list[KeptBlock]:
@@ -53,7 +55,9 @@ class KeptBlocks:
         return [self._known(name) or _ABSENT for name in names]
 
     def _identity(self, block: Block) -> str:
-        """Names a block by its instructions. PCs in its code are relative to its own, so its address is not part."""
+        """A name for a block, made from its instructions. PCs in its code are relative to the block's own, so its
+        address does not matter.
+        """
         digest = hashlib.sha256(repr([i.size for i in block.instructions]).encode())
         for instruction in block.instructions:
             digest.update(self._code_at(instruction.address))
@@ -99,8 +103,7 @@ class KeptBlocks:
                 self._jit.cache.write(self._jit.key("block", tier, name), module.encode(), b"")
 
     def _add(self, module: str, note: bytes) -> list[str]:
-        """Note which blocks a linked module has, and return them. Blocks that could not be translated are not among
-        them."""
+        """Record which blocks a linked module has, and return them, without blocks that could not be translated."""
         said = json.loads(note)
         calls = tuple(said["calls"])
         added = []

@@ -39,9 +39,10 @@ _SLICE = 20_000_000  # nanoseconds that native code runs before Python checks fo
 
 
 class Fault(Struct, frozen=True):
-    """A memory access that was not done. ``addresses`` maps each faulting lane to its address (see `layout.Space`); for
-    a scalar access ``lanes`` is 0 and the address is that of lane 0. An access that the simulator does not support has
-    no addresses: it ends before they are computed."""
+    """A memory access that was not performed. ``addresses`` maps each faulting lane to its address (see
+    `layout.Space`); for a scalar access, ``lanes`` is 0 and the address is that of lane 0. An access that the simulator
+    does not support has no addresses, because it ends before they are computed.
+    """
 
     kind: layout.FaultKind
     access: layout.Access
@@ -104,10 +105,10 @@ class Engine(Translations):
     ) -> Status:
         """Run the wave whose state block is at host address ``state``.
 
-        At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: one
-        instruction, even if a stop is set on it (BUDGET when it was executed). ``range``: stop with RANGE when pc
-        leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of it
-        was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
+        At most ``budget`` instructions are executed, exactly that many when BUDGET is returned. ``step``: execute one
+        instruction, even if a stop is set on it (returns BUDGET when it was executed). ``range``: stop with RANGE when
+        pc leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of
+        it was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
         `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: RANGE where it ends.
         """
         if budget <= 0:
@@ -133,7 +134,7 @@ class Engine(Translations):
             self._executed += count.value - before
             if self._executed > _HOT and not self._optimise:
                 self.optimise()
-        limit.value = 0  # not part of the wave's identity, because states are compared
+        limit.value = 0  # reset, because states are compared and this is not part of them
         return status
 
     def fill(self, residency: Residency) -> None:
@@ -189,7 +190,7 @@ class Engine(Translations):
                 if range is not None and not _inside(range, _u64(state, "pc").value):
                     return Status.RANGE
             elif status is Status.BUDGET and count.value < end and table is self._blocks:
-                native, table = self._run_native, self._steps  # the rest does not fill the next block
+                native, table = self._run_native, self._steps  # the budget does not suffice for the next block
             elif status is Status.REGISTERS:
                 if table is self._steps:
                     return Status.ILLEGAL
@@ -219,8 +220,8 @@ class Engine(Translations):
         return self.jit.address(f"{prefix(self.wave_size)}run_planned{suffix}")
 
     def answers(self, state: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """The answers of tables of conditions for the wave whose state block is at host address ``state``; ``None`` if
-        they cannot be had. Raises `LaneExpressionError`, or `Stopped` while a routine is translated.
+        """Evaluate tables of conditions for the wave whose state block is at host address ``state``; returns ``None``
+        if that is not possible. Raises `LaneExpressionError`, or `Stopped` while a routine is translated.
         """
         return self.decide(
             tables, lanes, lambda routine, table: self._guard(routine, state, self._env, table) is Status.CONTINUE
@@ -257,7 +258,7 @@ class Engine(Translations):
         return layout.mode_key(mode, ctypes.c_uint32.from_address(state + layout.sgpr_offset(124)).value)
 
     def refusal(self, state: int, instruction: Instruction) -> str | None:
-        """Why the wave's next instruction has not been translated; None if there is no known reason."""
+        """Why the wave's next instruction cannot be translated; None if there is no known reason."""
         # Imported late: it is rarely needed.
         from rocdbg.sim.translator.translate import refusal
 
@@ -293,7 +294,9 @@ class Engine(Translations):
         self._set_env("touches", self._watches.touches)
 
     def change(self) -> Change:
-        """The change of the last WATCH. If it is not known which lanes wrote, all lanes that took part are named."""
+        """The change that caused the last WATCH. If it is not known which lanes wrote, it names all lanes that took
+        part.
+        """
         lanes, size = self._get_env("watch_lanes"), self._get_env("watch_size")
         pointers = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)
         strides = (ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_KIND)
@@ -301,7 +304,7 @@ class Engine(Translations):
         return Change(self._get_env("watch_pc"), reached or lanes, touched, bool(self._get_env("watch_reads")))
 
     def access(self) -> Access:
-        """The memory access of the last WATCH."""
+        """The memory access that caused the last WATCH."""
         return Access(
             self._get_env("watch_lanes"), self._get_env("watch_size"),
             tuple((ctypes.c_uint64 * 64).from_address(self._env + layout.ENV_POINTER)),
@@ -332,8 +335,9 @@ class Engine(Translations):
         self._set_env("private_aperture", private)
 
     def set_lds_drops(self, drops: bool) -> None:
-        """Set whether an access beyond a workgroup's LDS reads 0 or writes nothing, as it does on hardware by default,
-        or faults."""
+        """Set what an access beyond a workgroup's LDS does: if ``drops``, it reads 0 or writes nothing, as on hardware
+        by default; otherwise it faults.
+        """
         self._set_env("lds_drops", int(drops))
 
     # -- environment --------------------

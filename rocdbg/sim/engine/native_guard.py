@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocdbg.sim.engine.native_jit import Jit
 
 SLOTS: Final = 64
-"""Threads that can run generated code at once and recover from a crash."""
+"""How many threads can run generated code at the same time and recover from a crash."""
 _JUMP_BUFFER: Final = 1024
 """Size in bytes, larger than any host's sigjmp_buf."""
 
@@ -42,7 +42,7 @@ _IS_MAC: Final = sys.platform == "darwin"
 _FLAGS: Final = 0x40 | 0x10 if _IS_MAC else 4 | 0x4000_0000  # SA_SIGINFO | SA_NODEFER
 _SETJMP: Final = "sigsetjmp" if _IS_MAC else "__sigsetjmp"
 _CODE_IN_INFO: Final = 8
-"""Offset of si_code in siginfo_t: it is not above 0 for signals that processes send."""
+"""Offset of si_code in siginfo_t; the code is positive unless a process sent the signal."""
 _ADDRESS_IN_INFO: Final = 24 if _IS_MAC else 16
 """Offset of si_addr in siginfo_t."""
 
@@ -189,7 +189,8 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 7)
 
 
 class Guard:
-    """Calls generated code. One per process: two would each take the other for the previous handler."""
+    """Calls generated code. There must be only one per process: two would each call the other as the previous handler.
+    """
 
     def __init__(self, jit: Jit) -> None:
         self._jit = jit
@@ -216,7 +217,7 @@ class Guard:
         return int(self._slots) + mine.number * _SLOT_SIZE
 
     def crash(self) -> Crash:
-        """The calling thread's last crash, as far as it is known."""
+        """What is known about the calling thread's last crash."""
         values = (ctypes.c_uint64 * len(_SLOT)).from_address(self._slot)
         return Crash(values[_SLOT["signal"].offset // 8], values[_SLOT["address"].offset // 8])
 

@@ -20,7 +20,7 @@ from rocdbg.sim.engine.object_cache import Entry, open_cache
 
 try:
     import llvmlite.binding as llvm
-except OSError as error:  # maps its library, which has 120 MB
+except OSError as error:  # importing it maps a library of 120 MB
     raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
 
 _SHAPING = (
@@ -39,8 +39,9 @@ def shaping_folders() -> tuple[Path, ...]:
 def engine_version() -> str:
     """A version that changes whenever a file that determines object code does.
 
-    It is made of sizes, times and inodes: reading 8 MB of sources and encoding tables would take longer than a warm
-    start saves. The time of the inode's last change cannot be set, unlike that of the file's.
+    It is made of sizes, times and inode numbers, because reading 8 MB of sources and encoding tables would take longer
+    than a warm start saves. The time used is the inode's (ctime), which, unlike the file's modification time, cannot be
+    set.
     """
     digest = hashlib.sha256(llvmlite.__version__.encode())
     for folder in shaping_folders():
@@ -59,9 +60,9 @@ _TERNARY_LOGIC = re.compile(rb"\x62[\x00-\xff]{3}\x25[\x00-\xff]", re.DOTALL)
 def _masked_ternary_logic(code: bytes) -> bool:
     """Whether x86 object code has a masked vpternlog (or bytes that look like one).
 
-    LLVM 22 selects it wrongly at -O1: for ``select(c, x, (x & C) | (y & ~C))`` with C folded as a broadcast from memory
-    it permutes the operands but not the truth table. In loops the load is then hoisted, so that only register operands
-    are left.
+    LLVM 22 selects this instruction wrongly at -O1: for ``select(c, x, (x & C) | (y & ~C))`` with C folded as a
+    broadcast from memory, it permutes the operands but not the truth table. In loops the load is then hoisted, so that
+    only register operands are left.
     """
     for match in _TERNARY_LOGIC.finditer(code):
         _, first, second, third, _, _ = match.group()
@@ -72,14 +73,16 @@ def _masked_ternary_logic(code: bytes) -> bool:
 
 
 _LARGE = 100_000
-"""Characters of IR above which a module is compiled in a thread of its own, so that the waiting caller can be stopped:
-LLVM cannot be. Smaller modules take less than 0.1 s."""
+"""Characters of IR above which a module is compiled in a thread of its own: LLVM cannot be interrupted, but the waiting
+caller can. Smaller modules take less than 0.1 s.
+"""
 _LOOK = 0.02  # seconds between two checks whether the waiting caller must stop
 
 
 class _Compilation:
-    """A module that a thread is compiling. It continues if its requester is stopped, and is available when requested
-    again."""
+    """The compilation of a module in a thread. It continues if its requester is stopped, and its result is available
+    when it is requested again.
+    """
 
     def __init__(self, compile: Callable[[], bytes]) -> None:
         self._compile = compile
@@ -111,8 +114,9 @@ _MODULE = 16 << 10  # what a module needs besides its object code: each section 
 
 
 class KeptBlock(Struct, frozen=True):
-    """A function: its name, how many instructions of the block it has (0: none could be translated), and the routines
-    that its module calls."""
+    """The function of a block: its name, how many of the block's instructions it executes (0: none could be
+    translated), and the routines that its module calls.
+    """
 
     name: str
     count: int
@@ -131,7 +135,7 @@ class Generation:
         )
         self._linker = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self.linked: dict[str, bytes] = {}
-        """Notes of the modules by key."""
+        """The note stored with each module, by the module's key."""
         self.blocks: dict[tuple[str, str], KeptBlock] = {}
         """Functions of the modules by what they translate (`kept_blocks`)."""
         self._size = 0
@@ -179,9 +183,9 @@ class Jit:
         self.cache = open_cache(cache)
         self.compiled = 0
         """Modules that had to be compiled (not found in the cache)."""
-        self._found: tuple[str, Entry | None] = ("", None)  # what `cached` has read
+        self._found: tuple[str, Entry | None] = ("", None)  # the entry that `cached` has read last
         self._under_way: dict[str, _Compilation] = {}
-        self._notes: dict[str, bytes] = {}  # of compilations in progress
+        self._notes: dict[str, bytes] = {}  # the notes of compilations in progress, by key
         triple = llvm.get_default_triple()
         self._host = (
             f"{triple};{self.cpu};{self.features};{llvm.llvm_version_info};{llvmlite.__version__};{self.width}"
@@ -210,8 +214,8 @@ class Jit:
     ) -> bytes:
         """Link the module with this key, once per generation (default: for ever); returns the note stored with it.
 
-        ``make()`` gives the module's IR and note if the cache does not have them. Symbol names must be unique in
-        the process: derive them from the key. Raises `work.Stopped` before anything is linked.
+        ``make()`` returns the module's IR and note; it is called if the cache does not have the module. Symbol names
+        must be unique in the process: derive them from the key. Raises `work.Stopped` before anything is linked.
         """
         generation = generation or self._permanent
         if key in generation.linked:
@@ -226,7 +230,7 @@ class Jit:
         return entry[0]
 
     def _made(self, key: str, make: Callable[[], tuple[str, bytes]], optimised: bool) -> Entry:
-        """A module that the cache does not have."""
+        """Compile a module that the cache does not have."""
         with work.doing("translating code"):
             under_way = self._under_way.get(key)
             if under_way is None:
@@ -251,7 +255,7 @@ class Jit:
         module = llvm.parse_assembly(text)
         if "define " not in text:
             return b""
-        module.verify()  # raises what would otherwise end the process in the code generator
+        module.verify()  # raises an error where the code generator would end the process
         self.compiled += 1
         data = bytes(self.machines[optimised].emit_object(module))
         if optimised and _masked_ternary_logic(data):

@@ -1,7 +1,7 @@
 """The cache of translations on disk: object code under a key that identifies what was translated.
 
-Object code is executed, so an entry has to be authentic. It is used only if its digest, made with a secret key of the
-user, matches the entry and the name under which it was requested. `docs/cache.md` says what is stored where, and who is
+Object code is executed, so an entry must be authentic. It is used only if its digest, made with a secret key of the
+user, matches the entry and the key under which it was requested. `docs/cache.md` says what is stored where, and who is
 trusted.
 """
 
@@ -52,11 +52,15 @@ Entry = tuple[bytes, bytes]
 
 
 _said: dict[str, bool] = {}
-"""Messages for the user, and whether each was shown: once per process, as there is one JIT per process."""
+"""Messages for the user, and whether each was shown. Each is shown once per process, because there is one JIT per
+process.
+"""
 
 
 def take_warnings() -> list[str]:
-    """Why a cache is not used, if the user can do something about it; each text once."""
+    """Messages about why a cache is not used, if the user can do something about it. Each message is returned only
+    once.
+    """
     fresh = [text for text, said in _said.items() if not said]
     _said.update(dict.fromkeys(fresh, True))
     return fresh
@@ -108,7 +112,7 @@ def _not_using(folder: Path | str, reason: str) -> None:
 
 
 class ObjectCache:
-    """Entries below a folder. Errors on disk cost time, nothing else.
+    """The entries below a folder. Errors on disk only cost time.
 
     Raises UntrustedFolder if others can write to the folder or a folder on its path, OSError if it cannot be used.
     """
@@ -123,7 +127,7 @@ class ObjectCache:
         self._groups = max(1, min(_SHARDS, limit // _GROUP_BYTES))
         self._budget = limit // self._groups
         self._used: dict[int, int] = {}
-        """Bytes in the groups of shards that this process has written to, as far as it knows."""
+        """What this process knows about the bytes in the groups of shards to which it has written."""
         self._new: int | None = None
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:  # when Python exits, globals disappear first
@@ -132,7 +136,7 @@ class ObjectCache:
                 try:  # noqa: SIM105
                     close(folder)
                 except OSError:
-                    pass  # readers detect data that were written but lost
+                    pass  # lost writes do no harm: readers detect them
 
     def read(self, key: str) -> Entry | None:
         """The entry of a key (64 hexadecimal digits), None if there is none that can be trusted."""
@@ -144,7 +148,7 @@ class ObjectCache:
             found = read_file(shard, key[2:], _LARGEST)
             entry = self._parse(key, found[0]) if found is not None else None
             if found is not None and entry is not None and abs(time.time() - found[1].st_mtime) > _TOUCH:
-                # The least recently used entries are removed first.
+                # Record the use: the least recently used entries are removed first.
                 with contextlib.suppress(OSError):
                     os.utime(key[2:], dir_fd=shard, follow_symlinks=False)
             return entry
@@ -190,7 +194,7 @@ class ObjectCache:
         temporary = f"{os.getpid()}-{os.urandom(8).hex()}"
         file = write_file(self._new, temporary, data)
         try:
-            # Held while this process writes: a file without a lock is abandoned.
+            # The lock is held while this process writes, because a file without a lock counts as abandoned.
             with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.replace(temporary, name, src_dir_fd=self._new, dst_dir_fd=shard)
@@ -225,7 +229,7 @@ class ObjectCache:
                     self._remove(shard, name)
                 elif known:
                     total += _on_disk(status.st_size)
-                    # An entry from the future was used at an unknown time: treat it as old.
+                    # It is not known when an entry with a time in the future was used: treat it as old.
                     entries.append((age if age > -_TOUCH else _OLD, _on_disk(status.st_size), shard, name))
         if total > most:
             for _, size, shard, name in sorted(entries, reverse=True):
@@ -342,7 +346,7 @@ def _key_in(folder: int) -> bytes:
             if private and attempt < _KEY_ATTEMPTS // 2:
                 time.sleep(0.01)  # another process may be about to write it
                 continue
-        # Others could know it or have made it: with a new key, nothing stored before is trusted.
+        # Others could know the key or have made it. With a new key, nothing that was stored before is trusted.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(_KEY, dir_fd=folder)
     raise OSError("the key of the translation cache cannot be made")

@@ -1,4 +1,4 @@
-"""Folders that only the user can change: found, made and checked before anything in them is trusted.
+"""Finds, creates and checks folders that only the user can change, before anything in them is trusted.
 
 A folder is used through a file descriptor that was checked after it was opened, so later changes of its path do not
 matter.
@@ -21,14 +21,14 @@ class UntrustedFolder(Exception):
 
 
 def close(descriptor: int) -> None:
-    """Close a descriptor; readers detect data that were written but lost."""
+    """Close a descriptor, ignoring errors: readers detect writes that were lost."""
     with contextlib.suppress(OSError):
         os.close(descriptor)
 
 
 def base_directory(variable: str, default: str) -> Path | None:
-    """The folder that the XDG specification names by an environment variable; ``default`` is relative to the home
-    directory.
+    """The folder that the environment variable names, as the XDG specification defines; ``default`` is relative to the
+    home directory.
 
     Relative paths are ignored, as the specification requires. None if there is no home directory, or HOME is invalid.
     """
@@ -57,7 +57,7 @@ def open_private(path: Path) -> int:
     if missing:
         owner = missing[-1].parent.lstat().st_uid
         if os.geteuid() == 0 and owner != 0:
-            # Root with the home of another user, who could not use a folder that belongs to root.
+            # This is root, with another user's home: that user could not use a folder that belongs to root.
             raise UntrustedFolder("it is in a directory of another user")
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):  # another process was faster
@@ -66,7 +66,7 @@ def open_private(path: Path) -> int:
 
 
 def open_private_below(parent: int, name: str, *, make: bool = True) -> int:
-    """The same for a subfolder of an open folder. Others may not even read it."""
+    """As `open_private`, for a subfolder of an open folder. Other users must not even be able to read it."""
     try:
         folder = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
     except FileNotFoundError:
@@ -113,7 +113,9 @@ def write_file(folder: int, name: str, data: bytes) -> int:
 
 
 def _check_way(path: Path) -> None:
-    """Check whether others could replace a folder on the way to ``path``, or made one of them."""
+    """Check that other users cannot replace any folder on the path to ``path`` and did not create one. Raises
+    UntrustedFolder.
+    """
     for folder in path.parents:
         try:
             status = folder.lstat()
@@ -128,7 +130,7 @@ def _check_way(path: Path) -> None:
 
 
 def _checked(folder: int) -> int:
-    """The descriptor, or UntrustedFolder with the descriptor closed."""
+    """Return the descriptor if its folder can be trusted; otherwise close it and raise UntrustedFolder."""
     status = os.fstat(folder)
     problem = ""
     if status.st_uid != os.geteuid():

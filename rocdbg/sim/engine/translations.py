@@ -1,4 +1,5 @@
-"""Translations of a target's code for waves of one size: made when a wave first reaches the code, kept, and freed.
+"""Manages translations of a target's code for waves of one size: makes them when a wave first reaches the code, keeps
+them, and frees them.
 
 Native code finds a block's function by pc in page directories, one per MODE key (`code_table`). A stop is an entry
 that points to a routine which only reports it, so stops cost nothing elsewhere.
@@ -41,7 +42,8 @@ _STUBS = (Status.BREAK, Status.UNSUPPORTED, Status.ILLEGAL)
 
 
 class Translations:
-    """Native code for what `fetch` reads, in the directories and the helper slots that an engine's environment names.
+    """The native code for the code that `fetch` reads, in the directories and helper slots to which an engine's
+    environment points.
 
     ``watched``: whether memory accesses are reported to the routines that count uninitialized reads.
     """
@@ -61,7 +63,7 @@ class Translations:
         self._env: int = self._storage.ctypes.data
         self._base = window_base
         self._blocks, self._steps = CodeTable(window_base), CodeTable(window_base)
-        self._ends = CodeTable(window_base)  # of blocks: where they end, instead of functions
+        self._ends = CodeTable(window_base)  # where each block ends, instead of its function
         self._cuts: frozenset[int] = frozenset()  # pcs that no block runs past
         self._installed: dict[tuple[int, int], int] = {}  # (mode key, start) -> end of the block
         self._compiled: dict[tuple[int, int, int], int] = {}  # (mode key, start, end) -> function
@@ -81,7 +83,8 @@ class Translations:
         """Translate blocks with optimisation from now on, at several times the cost; existing translations are
         discarded.
 
-        Engines do it after many instructions, so that optimisation does not slow down stepping through a kernel once.
+        Engines call this after many instructions, so that optimisation does not slow down a single pass through a
+        kernel.
         """
         self._optimise = True
         for key, start in self._installed:
@@ -98,7 +101,7 @@ class Translations:
             self._forget_translations()
 
     def _forget_translations(self) -> None:
-        """Discard blocks, because they must do more, or less, than before."""
+        """Discard blocks, because new ones must record more, or less, than these."""
         for key, start in self._installed:
             if start not in self._stops:
                 self._blocks.set(key, start, 0)
@@ -139,14 +142,14 @@ class Translations:
         self._stops, self._torn = inside, False
 
     def set_cuts(self, cuts: frozenset[int]) -> None:
-        """Addresses that no block runs past, though nothing stops there."""
+        """Set the addresses at which every block ends although waves do not stop there."""
         if cuts == self._cuts:
             return
         added, removed = cuts - self._cuts, self._cuts - cuts
         self._cuts = cuts
         self._cut_blocks(added)
         for (key, start), end in list(self._installed.items()):
-            if end in removed:  # it may be longer now
+            if end in removed:  # the block may now extend further
                 del self._installed[key, start]
                 if start not in self._stops:
                     self._blocks.set(key, start, 0)
@@ -174,13 +177,13 @@ class Translations:
         return self._checks.decide(tables, lanes, call, self._generation)
 
     def _stop_entry(self, key: int, pc: int) -> int:
-        """The function for a stop."""
+        """The function that the table has for a stop."""
         if pc in self._checks.pcs:
             return self._checks.entry(key, pc, self._generation) or self._stubs[Status.BREAK]
         return self._stubs[Status.BREAK]
 
     def invalidate(self, lo: int, hi: int) -> None:
-        """Note that the host has changed the bytes of code in [lo, hi), which takes effect at once."""
+        """Make changes that the host made to the bytes of code in [lo, hi) take effect at once."""
         self._code.write(lo, hi)
         self._forget(lo, hi)
 
@@ -215,7 +218,7 @@ class Translations:
         self._blocked_again(lo, hi)
 
     def _blocked_again(self, lo: int, hi: int) -> None:
-        """Discard entries that say "cannot be executed", so that they are checked again."""
+        """Discard table entries for code that could not be executed, so that it is examined again."""
         blocked = {self._stubs[Status.UNSUPPORTED], self._stubs[Status.ILLEGAL]}
         for table in (self._blocks, self._steps):
             table.clear(lo - LONGEST, hi, blocked)
@@ -231,8 +234,9 @@ class Translations:
         return self._code.decode(address)
 
     def _decoding(self, key: int) -> Callable[[int], Instruction | None]:
-        """A decoder of the instruction cache's contents that gives operands the register numbers which a MODE key
-        implies. An instruction that names registers which the target does not have is illegal."""
+        """A decoder for the contents of the instruction cache, which gives operands the register numbers that a MODE
+        key implies. Instructions that name registers which the target does not have are illegal.
+        """
         banks = key >> layout.BANKS if self._banked else 0
 
         def decode(address: int) -> Instruction | None:
@@ -246,7 +250,7 @@ class Translations:
         return decode
 
     def _begin_again_if_full(self) -> None:
-        """Discard all translations when there are too many, as happens with code that keeps changing."""
+        """Discard all translations if there are too many, which happens with code that keeps changing."""
         current = self.jit.generation()
         if current is self._generation and not self._blocks.crowded and not self._steps.crowded:
             return
@@ -294,14 +298,15 @@ class Translations:
         return None
 
     def _checked_instruction(self, pc: int, key: int) -> Status | None:
-        """Give the entry of a check the function that executes its instruction. Returns a status if it cannot be
-        executed."""
+        """Set the function that the entry of a check calls to execute its instruction. Returns a status if the
+        instruction cannot be executed.
+        """
         if self._checks.has_instruction(key, pc):
             return None
         if (key, pc) not in self._single:
             blocked = self._translate_steps(pc, key)
             if blocked is not None:
-                return Status.BREAK  # the check, whether the wave stops here, comes first
+                return Status.BREAK  # first, the check must decide whether the wave stops here
         if not self._checks.set_instruction(key, pc, self._single[key, pc]):
             return Status.BREAK  # too many checks
         return None
@@ -342,8 +347,9 @@ class Translations:
         self._keyed.add(key)
 
     def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
-        """Native code of non-empty blocks: (block as translated, function) each. What neither the process nor the cache
-        has is compiled as one module."""
+        """Return (block as translated, function) for each of some non-empty blocks. Blocks that neither the process nor
+        the cache has are compiled as one module.
+        """
         if not blocks:
             return []
         observed = self._watched, self._exceptions, self._watching, self._touching
@@ -411,6 +417,6 @@ class Translations:
         slots = (ctypes.c_uint64 * layout.MAX_HELPERS).from_address(self._env + layout.ENV_HELPERS)
         for name in names:
             if not slots[self._helpers[name]]:
-                self._link_helpers(relied_on_by(name))  # first, so that an interrupted caller does this again
+                self._link_helpers(relied_on_by(name))  # linked first, in case this is interrupted
                 self._link_part(part_of(name))
                 slots[self._helpers[name]] = self.jit.address(prefix(self.wave_size) + name)

@@ -1,4 +1,4 @@
-"""Images that are buffers: their descriptor is a buffer resource (V#), as formatted buffer instructions use."""
+"""Buffer images, whose descriptor is a buffer resource (V#), as for formatted buffer instructions."""
 
 from __future__ import annotations
 

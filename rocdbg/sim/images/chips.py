@@ -1,5 +1,4 @@
-"""The number of pipes, banks and packers over which a chip spreads tiled images: the contents of its register
-GB_ADDR_CONFIG.
+"""The numbers of pipes, banks and packers over which a chip spreads tiled images, from its register GB_ADDR_CONFIG.
 
 The values are those that Mesa records for devices. A target whose chips differ, or whose value is not recorded, is
 omitted: its images can only have tilings that do not depend on these numbers.
@@ -14,8 +13,9 @@ from rocdbg.sim.images.fields import Rules, rules_of
 
 
 class Chip(Struct, frozen=True):
-    """Everything except ``rules`` is a logarithm. GFX9's ``pipes`` includes its shader engines; only GFX9 has
-    ``banks``, only GFX10.3 and GFX11 have ``packers``."""
+    """All numbers are logarithms. GFX9's ``pipes`` includes its shader engines; only GFX9 has ``banks``, only GFX10.3
+    and GFX11 have ``packers``.
+    """
 
     rules: Rules
     pipes: int | None = None
@@ -23,7 +23,7 @@ class Chip(Struct, frozen=True):
     banks: int = 0
     packers: int = 0
     counts_bytes: bool = False
-    """GFX8: a buffer with a stride that is not swizzled gives its size in bytes; elsewhere it is in records."""
+    """Whether a buffer that has a stride but is not swizzled gives its size in bytes (GFX8) rather than in records."""
 
 
 _BY_RULES = [Chip(rules) for rules in Rules]
@@ -31,7 +31,7 @@ _GFX8 = Chip(Rules.GFX6, counts_bytes=True)
 
 
 def chip_of(target: Target) -> Chip:
-    """The chip as which a target is simulated."""
+    """The chip that is simulated for a target."""
     rules, config = rules_of(target), target.gb_addr_config
     if target.generation is Generation.GFX8:
         return _GFX8
@@ -49,8 +49,9 @@ _KNOWN = [
     _chip(rules_of(target), target.gb_addr_config) for target in TARGETS.values() if target.gb_addr_config is not None
 ]
 CHIPS: tuple[Chip, ...] = tuple(dict.fromkeys([*_BY_RULES, _GFX8, *_KNOWN]))
-"""Every distinct chip. Instructions name their chip by its index here; the first ones are those of which only the rules
-are known, in their order."""
+"""Every distinct chip. Requests name a chip by its index here. The first chips, in the order of `Rules`, are those of
+which only the rules are known.
+"""
 
 
 __all__ = ["CHIPS", "Chip", "chip_of"]

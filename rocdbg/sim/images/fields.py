@@ -1,9 +1,9 @@
 """The positions of the fields of image descriptors (T#, eight dwords) and sampler descriptors (S#, four), per
 generation.
 
-A field is one or more pieces from the low bits up, each (dword, first bit, bits). The positions are those of the ISA
-documents' tables "Image Resource Definition" and "Image Sampler Definition" and of what runtimes write. Each generation
-has a row: a field without a position in it reads 0.
+A field consists of one or more pieces, from the low bits up, each given as (dword, first bit, number of bits). The
+positions are those of the ISA documents' tables "Image Resource Definition" and "Image Sampler Definition" and of what
+runtimes write. Each generation has a row: a field without a position in it reads 0.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class Rules(IntEnum):
 
     @property
     def linear(self) -> int:
-        """The value of the field tiling that means none. Up to GFX8 it is the number of a row in a table that the
-        kernel driver fills."""
+        """The value of the field ``tiling`` that means a linear image. Up to GFX8 the field is the number of a row in a
+        table that the kernel driver fills.
+        """
         return _LINEAR_ALIGNED if self is Rules.GFX6 else 0
 
 
@@ -129,9 +130,11 @@ IMAGE_FIELDS: Mapping[Rules, Layout] = {
     Rules.GFX11: _GFX11,
     Rules.GFX12: _GFX12,
 }
-"""Sizes, including the pitch, are stored minus one. ``depth`` is that of a 3D image; for arrays it is the last layer of
-the view. Up to GFX8 ``last_array`` is the last layer of the view, and ``depth`` the last layer in memory, for cubes the
-last cube; ``padded``: sizes in memory are rounded up to powers of two, as levels of detail always are."""
+"""Sizes, including the pitch, are stored minus one. ``depth`` is the depth of a 3D image; for arrays it is the last
+layer of the view. Up to GFX8, ``last_array`` is the last layer of the view, and ``depth`` the last layer in memory (for
+cubes, the last cube). ``padded`` means that sizes in memory are rounded up to powers of two, as those of smaller levels
+of detail always are.
+"""
 
 _SAMPLER: dict[str, Field] = {
     "clamp_x": ((0, 0, 3),),

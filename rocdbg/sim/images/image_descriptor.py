@@ -82,8 +82,9 @@ class ImageDescriptor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, words: Sequence[int], rules: Rules, chip: Chip | None = None) -> ImageDescriptor:
-        """Decode the eight dwords of a descriptor. Any words form some descriptor; `problem` says what is wrong with
-        it."""
+        """Decode the eight dwords of a descriptor. Any dwords can be decoded; `problem` says what is wrong with the
+        result.
+        """
         layout = IMAGE_FIELDS[rules]
 
         def field(name: str) -> int:
@@ -147,7 +148,7 @@ class ImageDescriptor(Struct, frozen=True):
 
     @property
     def problem(self) -> str | None:
-        """Why instructions stop at this descriptor, if they do."""
+        """Why instructions cannot use this descriptor; None if they can."""
         if self.type < ImageType.ONE:
             return None  # nothing is bound: reads give 0
         if self.compressed:

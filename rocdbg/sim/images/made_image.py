@@ -10,16 +10,16 @@ from rocdbg.sim.images.image_descriptor import IDENTITY, ImageDescriptor, ImageT
 from rocdbg.sim.images.texel_layout import ImageLayout
 
 PITCHED_TYPES = (ImageType.ONE, ImageType.TWO)
-"""Types with an explicit pitch from GFX10.3 on; up to GFX9 all types have one."""
+"""The types that have an explicit pitch from GFX10.3 on; up to GFX9 all types have one."""
 
 
 def made_image(
     chip: Chip, kind: ImageType, code: int, base: int, sizes: tuple[int, int, int], levels: int = 1, *,
     select: tuple[int, int, int, int] = IDENTITY, border: int = 0, pitch: int = 0, tiling: int | None = None,
 ) -> tuple[ImageDescriptor, ImageLayout]:  # fmt: skip
-    """An image at ``base`` and where its texels lie. ``sizes``: width, height, and planes or layers; ``code`` is that
-    of a format that the rules have; ``pitch``: texels per row, 0 for the usual number; ``tiling``: the number of a
-    tiling, None for a linear image.
+    """Make an image at ``base``, and the layout of its texels. ``sizes`` holds width, height, and planes or layers;
+    ``code`` is the code of a format that the rules have; ``pitch`` the texels per row, 0 for the usual number;
+    ``tiling`` the number of a tiling, None for a linear image.
 
     Raises ValueError, with a reason, if the target cannot have such an image.
     """

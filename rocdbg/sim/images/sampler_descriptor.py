@@ -50,14 +50,14 @@ class Border(IntEnum):
 
 
 POINT, LINEAR = 0, 1
-"""Filters within a level. The other two values are anisotropic and are treated as these."""
+"""The filters within a level. The other two values are anisotropic variants, which are treated as these."""
 MIP_NONE, MIP_POINT, MIP_LINEAR = 0, 1, 2
 _COMPARE = ("never", "less", "equal", "less or equal", "greater", "not equal", "greater or equal", "always")
 _REDUCTION = ("", "minimum", "maximum", "reduction 3")
 
 
 class SamplerDescriptor(Struct, frozen=True):
-    """A sampler as its descriptor tells it. Levels of detail are in 1/256."""
+    """A sampler as its descriptor describes it. Levels of detail are in units of 1/256."""
 
     rules: Rules
     clamp: tuple[int, int, int] = (Clamp.EDGE, Clamp.EDGE, Clamp.EDGE)

@@ -1,10 +1,11 @@
 """The layout of an image's texels in memory.
 
-Rows of linear images are aligned to 256 bytes (GFX12: 128). Up to GFX8 a level of detail holds all its slices (layers
-of an array, or planes of a 3D image), and the larger levels come first, padded to powers of two. From GFX9 on a slice
-holds all its levels: GFX9 stores them with one pitch, one below the other; from GFX10 on each has a pitch of its own
-and the smaller ones come first. Tiled images are rows of blocks (`rocdbg.sim.images.tiles`); with thick blocks they are
-layers of such rows. All of this follows AMD's published address library.
+Rows of linear images are aligned to 256 bytes (GFX12: 128). Up to GFX8, each level of detail contains all its slices
+(layers of an array, or planes of a 3D image); larger levels come first, and sizes are padded to powers of two. From
+GFX9 on, each slice contains all its levels: GFX9 stores them with one pitch, one below the other; from GFX10 on, each
+level has a pitch of its own, and smaller levels come first. Tiled images are rows of blocks
+(`rocdbg.sim.images.tiles`); with thick blocks they are layers of such rows. All of this follows AMD's published address
+library.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Level(Struct, frozen=True):
     depth: int
     slice: int
     corner: tuple[int, int] = (0, 0)
-    """Where its first texel is in its first block: small levels of tiled images share one block."""
+    """The position of the level's first texel in its first block; small levels of tiled images share one block."""
 
 
 class ImageLayout(Struct, frozen=True):
@@ -43,7 +44,7 @@ class ImageLayout(Struct, frozen=True):
 
     @property
     def slice(self) -> int:
-        """Bytes from one slice to the next: for all levels from GFX9 on, before that for the first."""
+        """Bytes from one slice to the next: of all levels together from GFX9 on, before that of the first level."""
         return self.levels[0].slice
 
     @property
@@ -53,13 +54,15 @@ class ImageLayout(Struct, frozen=True):
 
     @property
     def field_pitch(self) -> int:
-        """The pitch in GFX9's descriptor: for linear images with several levels it is the height of all of them."""
+        """The pitch in GFX9's descriptor; for linear images with several levels it is the height of all levels
+        together.
+        """
         if len(self.levels) == 1 or self.tile is not None:
             return self.levels[0].pitch
         return sum(_shifted_up(self.levels[0].height, n) for n in range(len(self.levels)))
 
     def offsets(self, level: int, slices: int) -> NDArray[np.int64]:
-        """The offset of each texel's first byte of a level from the image's beginning, [slice][row][texel]."""
+        """The offset of the first byte of each texel of a level from the image's beginning, as [slice][row][texel]."""
         place = self.levels[level]
         z, y, x = np.ogrid[:slices, : place.height, : place.width]
         if self.tile is None:
@@ -95,8 +98,9 @@ def power(value: int) -> int:
 
 
 def early_pitch(width: int, height: int, size: int) -> int:
-    """Texels per row of a linear level up to GFX8 that is ``width`` by ``height``, powers of two: rows are multiples of
-    8 texels and 64 bytes, slices multiples of 64 texels and 256 bytes."""
+    """Texels per row of a linear level up to GFX8. Its ``width`` and ``height`` are powers of two; rows are multiples
+    of 8 texels and 64 bytes, slices multiples of 64 texels and 256 bytes.
+    """
     return max(width, 8, 64 // size, max(64, 256 // size) // height)
 
 
@@ -128,7 +132,8 @@ def linear(
     for n in reversed(range(levels)):
         row = _shifted_up(width, n)
         starts.append((offset, _up(row, unit)))
-        # On GFX12, a single slice ends with its last row's pitch; its largest level is the last.
+        # The largest level comes last. In a single slice its rows are aligned to its own pitch only, which differs on
+        # GFX12.
         advance = unit if n == 0 and slices == 1 and depth == 1 else step
         offset += _up(row, advance) * _shifted_up(height, n) * size
     for (start, pitch), (w, h, d) in zip(reversed(starts), sizes, strict=True):
@@ -166,7 +171,8 @@ def tiled(
     tile: Equation, size: int, width: int, height: int, depth: int, slices: int, levels: int = 1,
     pitch: int = 0,
 ) -> ImageLayout:  # fmt: skip
-    """The layout of a tiled image; the parameters are those of `linear`. Several levels are laid out as from GFX10 on.
+    """The layout of a tiled image; the parameters are those of `linear`. Several levels are laid out as GFX10 and later
+    do.
     """
     if levels > 1:
         return _tiled_levels(tile, size, (width, height, depth), slices, levels)
@@ -181,8 +187,9 @@ def tiled(
 
 class Tail(Struct, frozen=True):
     """The levels of a tiled image that share one block, from GFX10 on: the last levels, at most ``most``, that are not
-    larger than ``width`` by ``height``. They begin at multiples of ``step`` texels. ``most`` is 0 if no levels share a
-    block."""
+    larger than ``width`` by ``height``. Each begins at a multiple of ``step`` texels. ``most`` is 0 if no levels share
+    a block.
+    """
 
     width: int
     height: int
@@ -192,7 +199,7 @@ class Tail(Struct, frozen=True):
 
 _STEP = ((16, 16), (16, 8), (8, 8), (8, 4), (4, 4))
 _THICK_STEP = ((8, 4), (4, 4), (4, 4), (4, 2), (2, 2))
-"""Width and height of 256 bytes of texels, by their size."""
+"""Width and height, in texels, of 256 bytes of texels, by the logarithm of the texel size."""
 
 
 def tail_of(tile: Equation, size: int) -> Tail:

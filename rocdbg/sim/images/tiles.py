@@ -1,10 +1,10 @@
 """How texels of a tiled image lie within a block: each bit of an address is the exclusive or of bits of coordinates.
 
-A tiling is a block of some bytes and an order of texels in it. Up to 256 bytes (1 KB in the thick blocks of 3D images)
-each order is a table of its own; beyond that the axes alternate. In the tilings called X the bits that select the
+A tiling has a block size and an order of texels in a block. Up to 256 bytes (1 KB in the thick blocks of 3D images)
+each order has a table; beyond that, the axes alternate. In the tilings with X in their names, the bits that select the
 memory channel are mixed with higher bits, some of them outside the block, so that neighbouring blocks begin with
-different channels: by a rule, or, for R_X from GFX10 on, by a table for each arrangement of channels. All of this
-follows AMD's address library.
+different channels. How they are mixed follows from a rule, or, for R_X from GFX10 on, from a table for each arrangement
+of channels. All of this follows AMD's address library.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Tiling(Struct, frozen=True):
     block: int
     order: str
     mixed: bool = False
-    """X: channels are mixed."""
+    """Whether the tiling is one of those called X, whose channels are mixed."""
 
 
 def _names(first: int, block: int, size: str, orders: str, mixed: bool = False) -> list[Tiling]:
@@ -83,8 +83,9 @@ TILINGS: Mapping[Rules, Sequence[Tiling]] = {
     Rules.GFX11: _GFX11, Rules.GFX12: _GFX12,
 }
 """The tilings that are simulated. From GFX10 on, Z is for depth buffers. On GFX6, numbers refer to tables that drivers
-fill, of which rows 9 and 13 are the same in all of Linux's (row 5, for depth buffers, and 27, rotated, from GFX7 on
-only)."""
+fill; rows 9 and 13 are the same in all tables of Linux drivers. Rows 5 (for depth buffers) and 27 (rotated) are the
+same from GFX7 on only.
+"""
 
 _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     # Thin blocks, by bytes per texel.
@@ -122,7 +123,7 @@ _ORDERS: Mapping[tuple[str, str], Sequence[str]] = {
     ("late", "S3"): ("x0 x1 z0 y0 y1 z1 x2 z2 y2 x3", "x0 z0 y0 x1 z1 y1 z2 y2 x2", "x0 y0 x1 z0 y1 z1 y2 x2",
                      "x0 y0 z0 x1 z1 y1 x2", "x0 z0 y0 z1 y1 x1"),
 }
-"""The bits of an address from that of the texel size on, by family and order."""
+"""The bits of an address above those within a texel, by family and order."""
 _THICK = ("S3", "Z3")
 _FAMILIES: Mapping[Rules, Sequence[str]] = {
     Rules.GFX6: ("early",), Rules.GFX9: ("gfx9", "early"), Rules.GFX10: ("gfx10", "early"),

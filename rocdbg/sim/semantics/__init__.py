@@ -1,4 +1,4 @@
-"""What instructions do: one small function per instruction over the abstract builder.
+"""The semantics of instructions: one small function per instruction, which uses the abstract builder.
 
 `registry.semantic` registers a function, `access.Access` is its argument.
 """

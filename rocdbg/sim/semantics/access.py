@@ -1,4 +1,4 @@
-"""The argument of a semantic: the instruction's operands as typed values, with all modifiers applied.
+"""The argument of a semantic. It gives the instruction's operands as typed values, with all modifiers applied.
 
 ``src(k)`` counts the *sources* of the encoding: 0 is src0/ssrc0, 1 is src1/vsrc1/ssrc1, 2 is src2;
 ``dst(0)`` is vdst (or sdst where there is no vdst), ``dst(1)`` the sdst beside a vdst (carry out). For
@@ -45,13 +45,13 @@ INDEX_BIT = {"src0": 0, "vsrc0": 0, "src1": 1, "vsrc1": 1, "src2": 2, "vdst": 3}
 """Which bit of M0[15:12] makes an operand's register number relative, in vector arithmetic."""
 
 _TRANSCENDENTAL = re.compile(r"v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos)_")
-"""Primitives that round to nearest in every MODE."""
+"""Names of instructions that round to nearest in every MODE."""
 _EXPONENT = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF << 52}
 """The exponent field of a float with this many bits."""
 
 
 class Context(Struct, frozen=True):
-    """Static facts a block is translated under."""
+    """The static facts under which a block is translated."""
 
     target: Target
     wave_size: int
@@ -83,8 +83,9 @@ class Context(Struct, frozen=True):
 
 
 class Unsupported(Exception):
-    """A semantic raises this if it cannot be exact for this form of the instruction: the wave stops there as
-    UNSUPPORTED."""
+    """A semantic raises this if it cannot be exact for this form of the instruction. A wave that reaches the
+    instruction stops with UNSUPPORTED.
+    """
 
 
 def vector_number(operand: Operand, dwords: int = 1) -> int:
@@ -109,19 +110,19 @@ class Access:
         if "sdst" in (o.name for o in self.destinations) and any(o.name == "vdst" for o in self.destinations):
             self.destinations = tuple(sorted(self.destinations, key=lambda o: o.name == "sdst"))
         self.write_mask: Value | None = None
-        """Lanes that a DPP form may write, in addition to the restriction by EXEC (uniform mask), or None for all."""
+        """The lanes that a DPP form may write (uniform mask), in addition to the restriction by EXEC; None for all."""
         self.dpp_source: int | None = None
-        """Dword of the transfer buffer that holds src0, lanes permuted (DPP forms)."""
+        """The dword of the transfer buffer that holds src0 with permuted lanes (DPP forms)."""
         self.dpp_valid: Value | None = None
-        """Lanes whose permuted src0 is valid and not read as 0 (DPP forms), or None for all."""
+        """The lanes whose permuted src0 is valid and is not read as 0 (DPP forms); None for all."""
         self.lds_direct: Value | None = None
-        """The element of LDS that M0 selects, I32, if src0 is that."""
+        """The element of LDS that M0 selects, I32, if that is src0."""
         self.watch: Watch | None = None
         """Collects arithmetic exceptions if `Context.exceptions` is set."""
         builder.keeps_signaling = context.generation < 12 and not context.mode.ieee
         self._write_indexed = False
         self._infinite: Value | None = None
-        """I1: a float source was infinite (recorded under FP16_OVFL)."""
+        """Whether a float source was infinite (I1), which is recorded if FP16_OVFL is set."""
 
     # -- static facts --------------------
 
@@ -226,19 +227,23 @@ class Access:
         return self._mask_bit(operand)
 
     def old(self, k: int = 0, type: Type = I32, *, flush: bool | None = None) -> Value:
-        """What destination ``k`` holds before the instruction (accumulators)."""
+        """The value of destination ``k`` before the instruction, for accumulators."""
         operand = self.destinations[k]
         raw = self._integer(operand, type.bits, None)
         return self.taken(raw.bitcast(type), flush=flush) if type.is_float else raw
 
     def taken(self, value: Value, *, flush: bool | None = None) -> Value:
-        """Treat a value that a semantic built itself as a float source: flush it as MODE says, and record it."""
+        """Treat a value that the semantic made itself as a float source: flush it as MODE says, and record it for
+        exceptions.
+        """
         value = self._flush_in(value, flush)
         self._note_infinity(value)
         return value
 
     def limited(self, half: Value) -> Value:
-        """Apply FP16_OVFL to one of several f16 results, considering the sources read since the previous one."""
+        """Apply FP16_OVFL to one of several f16 results; it depends on the sources that were read since the previous
+        result.
+        """
         if half.type is F16 and self._infinite is not None:
             half, self._infinite = self._limit_half(half, self._infinite), None
         return half
@@ -458,7 +463,7 @@ class Access:
             base = self.b.const(SCRATCH_ADDRESSES, I64)
             return base if dwords == 2 else base.lshr(32 * (code - 230)).trunc(I32)
         if code == 239:
-            return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: there are no pixel waves
+            return self.b.const(0, wide)  # POPS_EXITING_WAVE_ID: pixel waves do not exist here
         if code == LDS_DIRECT and dwords == 1 and operand.name == "src0" and self.lds_direct is not None:
             return self.lds_direct
         raise Unsupported(f"operand {operand.text}")
@@ -560,7 +565,7 @@ class Access:
             else:
                 product = self.b.emit(Op.FMUL, value.type, operands)
         scaled = self.flush(product)
-        if factor < 1:  # the exponent decreases by one: nothing is rounded up to a normal number
+        if factor < 1:  # the exponent decreases by one, so no result is rounded up to a normal number
             lowest = _EXPONENT[value.type.bits] & -_EXPONENT[value.type.bits]
             zero = (value.bits() & 1 << value.type.bits - 1).bitcast(value.type)
             scaled = exponent.eq(lowest).select(zero, scaled)
@@ -582,7 +587,9 @@ class Access:
         return overflowed.select(bits & 0x8000 | 0x7BFF, bits).bitcast(F16)
 
     def clamp_float(self, value: Value) -> Value:
-        """Clamp to [0, 1]; NaN becomes 0 if MODE has DX10_CLAMP (from GFX12 on always) and is unchanged otherwise."""
+        """Clamp to [0, 1]. NaN becomes 0 if MODE has DX10_CLAMP set, and always from GFX12 on; otherwise it is
+        unchanged.
+        """
         zero = self.b.const(0.0, value.type)
         upper = value.fgt(1.0).select(1.0, value)
         if self.mode.dx10_clamp or self.generation >= 12:

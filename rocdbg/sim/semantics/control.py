@@ -55,7 +55,7 @@ for _name, _condition in {
     _conditional(_name, _condition)
 
 
-# Wave64 executes part of the code in two passes, one per half of EXEC; the SGPR holds the half that waits.
+# Wave64 executes part of the code in two passes, one for each half of EXEC; the SGPR holds the half that waits.
 @semantic("s_subvector_loop_begin", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
     b = i.b
@@ -123,7 +123,7 @@ def _(i: Access) -> None:
 
 @semantic("s_rfe_b64", "s_rfe_restore_b64", "v_illegal", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    # Returns from trap handlers are privileged: a kernel's wave is never in one.
+    # Returns from trap handlers are privileged, and a kernel's wave is never in a trap handler.
     i.b.stop(Status.ILLEGAL, i.pc, counted=False)
 
 
@@ -170,7 +170,7 @@ _MSG_INTERRUPT = 1
 
 @semantic("s_sendmsg", ends=Ends.ALWAYS)
 def _(i: Access) -> None:
-    # The other messages have no effect here: geometry, registers that are released early, saved waves.
+    # Other messages have no effect here: those for geometry, for the early release of registers, and for saved waves.
     if i.imm() & (0xFF if i.generation >= 11 else 0xF) == _MSG_INTERRUPT:
         i.b.stop(Status.INTERRUPT)
     else:
@@ -227,12 +227,12 @@ def _(i: Access) -> None:
 
 @semantic("s_barrier_init", "s_barrier_join")
 def _(i: Access) -> None:
-    """For named barriers, which these targets do not have."""
+    """Instructions on named barriers, which these targets do not have."""
 
 
 @semantic("s_barrier_leave", "s_alloc_vgpr")
 def _(i: Access) -> None:
-    # There are neither named barriers to leave nor dynamic registers: SCC says that nothing was done.
+    # There are neither named barriers that could be left nor dynamic registers: SCC says that nothing was done.
     i.set_scc(i.const(0, I1))
 
 
@@ -295,7 +295,8 @@ def _(i: Access) -> None:
 
 _GET_REALTIME = 0x83
 _GET_ZERO = frozenset((0x80, 0x81, 0x82, 0x85, 0x87))
-"""Doorbell, dispatch id, the trap handler's memory and address, and the shader engine, of which only number 0 exists.
+"""Messages whose answer is 0: doorbell, dispatch id, the trap handler's memory and address, and the shader engine, of
+which only number 0 exists.
 """
 
 

@@ -1,7 +1,7 @@
 """GFX9's branches that execute both paths: s_cbranch_g_fork, s_cbranch_i_fork, s_cbranch_join.
 
-If lanes disagree, the smaller part goes first. PC and EXEC of the other are pushed on a stack of four SGPRs per entry,
-which begins at s0 and whose height is MODE.CSP (bits 31:29); the corresponding join pops them.
+If lanes disagree, the path with fewer lanes is executed first. PC and EXEC of the other path are pushed on a stack with
+four SGPRs per entry, which begins at s0 and whose height is MODE.CSP (bits 31:29); the corresponding join pops them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _fork(i: Access, target: Value) -> None:
     taken = i.raw_operand(i.sources[0] if i.sources else i.destinations[0], 64) & active
     left = active & ~taken
     everyone, nobody = left.eq(0), taken.eq(0)
-    # Otherwise both paths are done.
+    # Otherwise both paths have been executed.
     left_first = left.ctpop().ult(taken.ctpop())
     both = ~(everyone | nobody)
     height, following = _height(i), i.next_pc

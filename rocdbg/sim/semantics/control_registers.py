@@ -18,7 +18,7 @@ _FIELDS = {
     Register.SCHED_MODE: "sched_mode",
 }
 _COMPUTE = 1
-"""The micro engine that runs compute."""
+"""The number of the micro engine that runs compute."""
 
 
 def _status(i: Access) -> Value:
@@ -58,7 +58,7 @@ def _read(i: Access, register: Register) -> Value:
         case Register.SHADER_CYCLES_HI:
             return b.read_field("instructions").lshr(32).trunc(I32)
         case Register.HW_ID:
-            # Everything reports the first of all hardware units, so that runs are identical.
+            # All fields report the first hardware unit of a kind, so that runs are identical.
             return b.read_field("wave_in_group") & 0xF | _COMPUTE << 30
         case Register.HW_ID1:
             return b.read_field("wave_in_group") & 0x1F

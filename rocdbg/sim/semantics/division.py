@@ -2,8 +2,9 @@
 
 Compiled code divides n by d as follows: v_div_scale scales d and n away from the ends of the exponent range, v_rcp and
 multiply-adds refine a quotient, v_div_fmas does the last multiply-add and undoes the scaling in the same rounding, and
-v_div_fixup inserts the results of special operands. The ISA documents' pseudocode of the first two is known to be wrong
-(it scales by 2**32 or 2**64 where the factor depends on the direction); this module follows measurements on hardware.
+v_div_fixup inserts the results of special operands. The ISA documents' pseudocode of v_div_scale and v_div_fmas is
+known to be wrong: it always scales by 2**32 or 2**64, but the factor depends on the direction. This module follows
+measurements on hardware.
 """
 
 from __future__ import annotations
@@ -110,13 +111,14 @@ def _to_odd(total: Value, error: Value) -> Value:
 def _scaled_fma64(a: Value, b: Value, c: Value, plain: Value, grow: Value, step: int) -> Value:
     """fma, then the power of two. Growing is exact. Shrinking into the subnormals rounds a second time, which is
     corrected where the first rounding produced a tie for the second: only there can two roundings differ from one.
-    (Rounding twice in one direction equals rounding once.)"""
+    (Rounding twice in the same direction equals rounding once.)
+    """
     const = a.builder.const
     grown = rounded(Op.FMUL, F64, plain, const(2.0**step, F64))
     shrunk = rounded(Op.FMUL, F64, plain, const(2.0**-step, F64))
     if a.builder.rounding_of(F64):
         return grow.select(grown, shrunk)
-    # Error of the fma as an unevaluated sum, of which only the sign matters: plain - (a * b + c).
+    # The error of the fma, plain - (a * b + c), as an unevaluated sum; only its sign matters.
     product = a * b
     product_error = a.fma(b, -product)
     total = product + c
@@ -144,7 +146,7 @@ def div_fixup(quotient: Value, denominator: Value, numerator: Value, *, saturate
 
     sign = (numerator.bits() ^ denominator.bits()) & form.sign
     finite = magnitude(quotient)
-    # A NaN here results from an overflow inside the refinement.
+    # A NaN here is the result of an overflow in the refinement.
     finite = quotient.is_nan().select(form.infinity, finite)
     if form.bits == 16:
         finite = finite.eq(form.infinity).select(

@@ -1,8 +1,9 @@
-"""How GFX11 and GFX12 add the products of dot product and WMMA instructions.
+"""Adds the products of dot product and WMMA instructions as GFX11 and GFX12 do.
 
-It is not documented. The models were derived from measurements on a gfx1100 and a gfx1201 that AMD published
-(github.com/ROCm/rocm-systems, issue 12056 and the captures beside its emulator) and agree with them bit for bit: terms
-are integers that are truncated to a common exponent, added, and rounded once to nearest even, whatever MODE says.
+How they do it is not documented. The models were derived from measurements on a gfx1100 and a gfx1201 that AMD
+published (github.com/ROCm/rocm-systems, issue 12056 and the captures beside its emulator) and agree with them bit for
+bit: terms are integers that are truncated to a common exponent, added, and rounded once to nearest even, whatever MODE
+says.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ INVALID = 0xFFC00000
 _EMPTY = -1024
 """Represents the exponent of zero."""
 _BELOW_FACTORS = 24
-"""Bits kept below the sum of the factors' exponents."""
+"""How many bits are kept below the sum of the factors' exponents."""
 _BELOW_LEADING = 26
-"""Bits kept below a term's leading bit."""
+"""How many bits are kept below a term's leading bit."""
 
 
 class Format(Struct, frozen=True):
@@ -96,7 +97,9 @@ class _Terms(Struct, frozen=True):
     invalid: Value
     positive: Value
     negative: Value
-    """I1 each: a factor is NaN; an infinity times zero; products that are infinite."""
+    """I1 each: whether a factor is NaN; whether there is an infinity times zero; whether there are positive or negative
+    infinite products.
+    """
 
 
 def _terms(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str], *, flush: bool) -> _Terms:
@@ -228,8 +231,8 @@ def gfx12_dot(
     """c + the sum of two or four products; factors are I16 (f16, bf16) or I8 (fp8, bf8), the other arguments are those
     of `gfx11_dot2`.
 
-    Products are floored to a common exponent (in pairs for 16-bit factors), and their sums then to that of all terms.
-    Subnormals are kept.
+    Products are floored to a common exponent (for 16-bit factors, in pairs), and their sums are then floored to the
+    common exponent of all terms. Subnormals are kept.
     """
     terms = _terms(a, b, kinds, flush=False)
     short = FORMATS[kinds[0]].bits == 8
@@ -258,7 +261,7 @@ def gfx12_dot(
         grid = grid.smax(common)
     magnitude = _shifted(significand, exponent - grid)
     addend = c.slt(0).select(_shifted(-significand, exponent - grid), magnitude)
-    # A negative accumulator that is truncated to nothing counts as one unit, but only on fine grids.
+    # A negative accumulator that is truncated to zero counts as one unit, but only if the grid is fine.
     units = (magnitude.eq(0) & grid.sgt(lowest)).select(0, addend)
     for total, common in groups:
         units = units + total.ashr((grid - common).umin(31))

@@ -1,17 +1,17 @@
-"""Arithmetic exceptions: which of them an instruction raises, in which lanes.
+"""Determines which arithmetic exceptions an instruction raises, in which lanes.
 
 Blocks are translated with this only if it could be noticed (`Context.exceptions`): a wave has exceptions enabled, or
 code reads the sticky bits. The rules follow the ISA documents; where these leave a rule open (what a NaN hides, when
 underflow is detected, what output modifiers do) they follow measurements on gfx1201:
 
 * clamp hides all exceptions;
-* invalid: a signaling NaN among the sources, or a result that is a NaN though no source is;
+* an operation is invalid if a source is a signaling NaN, or if the result is a NaN although no source is;
 * a subnormal source counts if MODE does not flush it, no operation is invalid and no source is a NaN;
 * overflow implies inexact; underflow is tininess after rounding of an inexact result;
 * omod hides inexact and underflow;
 * v_rcp_iflag raises only the integer division by zero.
 
-Not modelled: the dot and matrix instructions and conversions to and from formats of 8 bits and less raise none.
+Not modelled: dot and matrix instructions, and conversions to and from formats of 8 bits or less, do not raise any.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _QUIET = re.compile(
     r"v_cmpx?_class_|v_cube|v_trig_preop|v_mfma_|v_smfmac_|v_wmma_|v_swmmac_|v_dot\d|v_interp|v_cvt_(scalef32|sr)|"
     r"v_cvt.*(fp8|bf8)|v_s?_?mov|v_cndmask|v_frexp|v_div_scale"
 )
-"""Instructions that raise nothing, or (v_div_scale) only assist those that do."""
+"""Instructions that do not raise exceptions, or only assist those that do (v_div_scale)."""
 _TO_INTEGER = re.compile(r"[vs]_cvt_(?:pk_|nearest_|floor_|flr_|rpi_)?([iu])(16|32)_f(?:16|32|64)$")
 _COMPARE = re.compile(r"[vs]_cmps?x?_")
 _CONTINUOUS = re.compile(r"v_(?:s_)?(rcp_iflag|rcp|rsq|sqrt|log|exp|sin|cos)(?:_legacy|_clamp)?_f(?:16|32|64)$")
@@ -117,7 +117,7 @@ class Watch:
     # -- rules --------------------
 
     def _limited(self, op: Op, type: Type, args: Sequence[Value], result: Value) -> Value | None:
-        """Whether MODE's rounding gives the largest number instead of a larger one."""
+        """Whether the result is the largest number only because of MODE's rounding, which is an overflow."""
         mode = self._i.mode.round32 if type is F32 else self._i.mode.round16_64
         if not mode or op not in (Op.FADD, Op.FSUB, Op.FMUL, Op.FMA, Op.FPTRUNC):
             return None
@@ -146,14 +146,15 @@ class Watch:
         below = floats.magnitude(result).ult(form.smallest_normal)
         if type is F64:
             return below
-        # Rounding among the subnormals may have reached the smallest normal number from farther away.
+        # Rounding a subnormal to its coarser last place may have given the smallest normal number, even from farther
+        # below it.
         wide = [a.fpext(F64) if a.type in (F16, F32) else a for a in args]
         exact = wide[0] if op is Op.FPTRUNC else result.builder.emit(op, F64, wide)
         limit = 2.0 ** (1 - form.bias) - 2.0 ** (-form.bias - form.fraction_bits - 1)
         return below | exact.fabs().flt(limit)
 
     def _continuous(self, function: str) -> None:
-        """Reciprocal, roots, exponential, logarithm, sine, cosine."""
+        """Apply the rules of reciprocals, roots, exponentials, logarithms, sines and cosines."""
         x, r = self._sources[0], self._results[0]
         form = floats.format_of(x)
         number = ~x.is_nan() & ~floats.is_infinite(x)

@@ -1,5 +1,5 @@
-"""The small float formats: 8-bit E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP variants of later
-targets, and gfx950's 6-bit and 4-bit formats, which have no infinities and NaNs.
+"""The small float formats: the 8-bit formats E4M3 and E5M2, in the FNUZ variants of gfx940 to gfx942 and the OCP
+variants of later targets; and gfx950's 6-bit and 4-bit formats, which do not have infinities or NaNs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Float8(Struct, frozen=True):
     largest: int
     """Bits of the largest finite number."""
     nan: int
-    """The bits (including the sign) that NaN inputs become. Formats without NaNs: the largest number."""
+    """The bits (including the sign) to which NaN inputs are converted; in formats without NaNs, the largest number."""
     infinity: int | None
     """Bits of infinity, if the format has one."""
     negative_zero: bool
@@ -82,7 +82,7 @@ def narrow(value: Value, form: Float8, *, saturate: bool) -> Value:
     overflow = form.infinity if form.infinity is not None else form.nan & 0x7F if form.negative_zero else None
     infinite = (value.bits() & 0x7FFFFFFF).eq(0x7F800000)
     too_big = code.ugt(form.largest)
-    if overflow is None:  # FNUZ: the one NaN, without a sign of its own
+    if overflow is None:  # FNUZ: there is one NaN, without a sign
         result = code.eq(0).select(0, code | sign)
         clamped = sign | form.largest
         special = value.builder.const(form.nan, I32)

@@ -1,4 +1,6 @@
-"""Inline constants of sources that encoding tables give a different width (mixed precision, dot products)."""
+"""Expands inline constants of sources for which the encoding tables state another width (mixed precision, dot
+products).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _HALVES = {
     240: 0x3800, 241: 0xB800, 242: 0x3C00, 243: 0xBC00, 244: 0x4000, 245: 0xC000, 246: 0x4400, 247: 0xC400,
     248: 0x3118,
 }
-"""The same as f16."""
+"""Operand codes of the same numbers, with their f16 bits."""
 
 
 def expand(code: int) -> int:

@@ -188,7 +188,7 @@ def arithmetic(result: Value, *operands: Value) -> Value:
 
 
 def _propagated(nan: Value) -> Value:
-    """The NaN that results when an instruction propagates a NaN operand."""
+    """The result when an instruction propagates a NaN operand."""
     return nan if nan.builder.keeps_signaling else quiet(nan)
 
 
@@ -197,7 +197,7 @@ def add(a: Value, b: Value) -> Value:
 
 
 def subtract(a: Value, b: Value) -> Value:
-    # A NaN keeps its own sign: the hardware subtracts, it does not add a negated operand.
+    # A NaN operand keeps its sign, because the hardware subtracts rather than adds a negated operand.
     return arithmetic(rounded(Op.FSUB, a.type, a, b), a, b)
 
 
@@ -210,7 +210,7 @@ def fma(a: Value, b: Value, c: Value) -> Value:
     if a.builder.on_rounding is not None:
         result = rounded(Op.FMA, a.type, a, b, c)
         return result.is_nan().select(fma_nan(a, b, c), result)
-    # Shortcut: leave a NaN in c out of the sum, which then shows whether the product is a NaN.
+    # Shortcut: replace a NaN in c, so that the sum shows whether the product is a NaN.
     left_out = c.is_nan()
     result = rounded(Op.FMA, a.type, a, b, left_out.select(0.0, c))
     return (left_out & ~result.is_nan()).select(_propagated(c), arithmetic(result, a, b))
@@ -301,7 +301,7 @@ def fract(a: Value) -> Value:
     with a.builder.nearest():
         whole = a.floor()
     difference = arithmetic(rounded(Op.FSUB, a.type, a, whole), a)
-    difference = difference.eq(0.0).select(0.0, difference)  # integers give +0, also rounding down
+    difference = difference.eq(0.0).select(0.0, difference)  # integers give +0, even when rounding down
     return difference.fgt(below_one).select(below_one, difference)
 
 
@@ -315,7 +315,7 @@ def _less(a: Value, b: Value) -> Value:
 
 
 def minimum_number(a: Value, b: Value, *, ieee: bool, second_first: bool = False) -> Value:
-    """v_min: if one operand is a NaN, the other; -0 is below +0.
+    """v_min: if one operand is a NaN, the result is the other operand; -0 is below +0.
 
     ``ieee``: MODE.IEEE is set, and a signaling NaN gives that NaN made quiet. With two NaNs the result is the second
     one, or on gfx11+ the first one (``second_first``: the second operand is examined first).
@@ -464,7 +464,7 @@ def _lower(value: Value, exponent: Value) -> Value:
     """
     form = FORMATS[F64]
     field = exponent_field(value).trunc(I32)
-    # Exact part: as far down as the number stays normal.
+    # The exact part: scale down as far as the number stays normal.
     exact = (1 - field).smax(exponent).smin(0)
     lowered = (value.bits() + exact.sext(I64).shl(form.fraction_bits)).bitcast(F64)
     number = (field.sgt(0) & field.slt(form.max_exponent)).select(lowered, value)

@@ -1,6 +1,4 @@
-"""Integer operations that several instruction families share. The functions take and return builder values, not
-instructions.
-"""
+"""Integer operations that several instruction families share. The functions know builder values, not instructions."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def leading_sign_bits(value: Value) -> Value:
 
 
 def extend(value: Value, type: Type, *, signed: bool) -> Value:
-    """Widened (or kept) as ``type``."""
+    """Widen to ``type``, unless the value already has that width."""
     return value.sext(type) if signed else value.zext(type)
 
 

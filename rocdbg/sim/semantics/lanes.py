@@ -46,7 +46,7 @@ def _(i: Access) -> None:
 
 
 def _move(i: Access, fetch_inactive: bool, group: int) -> tuple[Value, Value]:
-    """The routine's result in lane code: the value of the requested lane, and whether that lane may be read."""
+    """The results of the routine, in lane code: the value of the requested lane, and whether that lane may be read."""
     everything = i.const((1 << i.wave_size) - 1, i.mask_type)
     i.b.call("bpermute", (everything if fetch_inactive else i.exec, i.const(group)))
     i.b.lanes()

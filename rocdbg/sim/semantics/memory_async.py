@@ -1,4 +1,5 @@
-"""gfx125x's loads to LDS and stores from LDS, loads for clusters of workgroups and loads that watch memory.
+"""gfx125x's asynchronous loads to LDS and stores from LDS, loads for clusters of workgroups, and loads that watch
+memory.
 
 Simulated memory is coherent and in order, so asynchronous transfers complete at once. Each workgroup forms a cluster of
 its own.
@@ -15,7 +16,7 @@ from rocdbg.sim.semantics.memory_flat import flat_address, global_address
 
 
 def _in_lds(field: str) -> Addresses:
-    """The byte offset in LDS that a register gives; the instruction's offset applies to both sides."""
+    """The byte offset in LDS that a register gives; the instruction's offset is added to both addresses."""
 
     def address(i: Access) -> tuple[str, Value, Sequence[Value]]:
         place = i.raw_operand(required(i, field)) + i.modifier("offset")

@@ -1,4 +1,4 @@
-"""GFX12's block loads and stores: up to 32 consecutive registers, those whose bit in M0 is set.
+"""GFX12's block loads and stores, which transfer those of 32 consecutive registers whose bit in M0 is set.
 
 Register k of the block corresponds to the dword at the address plus 4 * k. If any access faults, the instruction has no
 effect.
@@ -22,8 +22,9 @@ def _chosen(i: Access, number: int) -> Value:
 
 
 def _access(i: Access, how: Addresses, access: str, number: int) -> None:
-    """Transfer one dword through the first dword of the transfer buffer; no lane takes part if the register is not
-    chosen."""
+    """Transfer one register through the first dword of the transfer buffer; if the register is not chosen, no lane
+    takes part.
+    """
     b = i.b
     b.lanes()
     space, address, extra = how(i)

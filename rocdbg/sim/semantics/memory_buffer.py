@@ -32,7 +32,7 @@ from rocdbg.sim.semantics.memory_common import (
 
 
 def _rules(i: Access) -> int:
-    """What the routine must know about the generation and the instruction."""
+    """The bits of the request that describe the generation and the instruction."""
     flags = max(0, min(3, int(i.generation) - 9)) << buffer_request.RULES
     if i.modifier("idxen"):
         flags |= buffer_request.IDXEN
@@ -93,7 +93,7 @@ def _store(form: Format) -> Callable[[Access], None]:
 
 
 def _returned(i: Access) -> Operand | None:
-    """Whether the old value is returned in vdata: with glc (sc0 on gfx942, th on gfx12)."""
+    """The operand that receives the old value, which is vdata with glc (sc0 on gfx942, th on gfx12); otherwise None."""
     wanted = i.modifier("glc") or i.modifier("sc0") or i.modifier("th") & 1
     return required(i, "vdata") if wanted else None
 
@@ -106,8 +106,9 @@ def _atomic(helper: str) -> Callable[[Access], None]:
 
 
 class _FormatOf:
-    """What the name of a format instruction says: ``d16`` halves (``high``: in the upper one), and how many
-    ``channels``."""
+    """What the name of a format instruction says: whether values are halves (``d16``), whether they are in upper halves
+    (``high``), and how many ``channels`` there are.
+    """
 
     def __init__(self, typed: bool, channels: int, d16: bool = False, high: bool = False) -> None:
         self.typed, self.channels, self.d16, self.high = typed, channels, d16, high
@@ -143,7 +144,7 @@ def _load_format(what: _FormatOf) -> Callable[[Access], None]:
             words = _packed(i, words, base, what.high)
         for n, word in enumerate(words):
             i.b.write_vgpr(base + n, word)
-        if i.modifier("tfe"):  # everything is always resident
+        if i.modifier("tfe"):  # memory is always resident
             i.b.write_vgpr(base + len(words), i.const(0))
 
     return function

@@ -158,8 +158,9 @@ def _bounded(i: Access) -> bool:
 
 
 def taking_part(i: Access) -> Value:
-    """The lanes that take part: those of EXEC; for GDS instructions from GFX11 on, only the lowest of these; for LDS
-    instructions before GFX9, those whose access is below M0."""
+    """The lanes that take part in an access: the active lanes. For GDS instructions from GFX11 on, it is only the
+    lowest active lane; for LDS instructions before GFX9, only those lanes whose access is below M0.
+    """
     if _bounded(i):
         return i.b.read_sgpr(EXCEPTION_MASKS, i.wave_size // 32)
     mask = i.exec
@@ -192,13 +193,13 @@ def transfer(i: Access, how: Addresses, access: str, size: int) -> None:
 
 
 def _bound(i: Access, address: Value, size: int) -> None:
-    """Lane code: record the lanes whose access to LDS ends below M0, where that matters."""
+    """Lane code: record the lanes whose access to LDS ends below M0, on targets where M0 bounds LDS."""
     if _bounded(i):
         i.b.write_lane_mask(EXCEPTION_MASKS, (address + size).ule(i.m0.zext(I64)))
 
 
 def _clear_beyond(i: Access, words: int) -> None:
-    """Write the results of lanes that did not take part in a bounded access."""
+    """Write the results, which are 0, of lanes that did not take part in a bounded access."""
     if _bounded(i):
         i.b.lanes()
         inside = i.b.lane_bit(taking_part(i))
@@ -210,14 +211,15 @@ def load(i: Access, how: Addresses, destination: Operand, form: Format) -> None:
     transfer(i, how, "load", form.size)
     i.b.lanes()
     load_lanes(i, destination, form)
-    if i.modifier("tfe"):  # texture fail enable: one more dword reports what was not resident, which is always nothing
+    if i.modifier("tfe"):  # texture fail enable: another dword reports non-resident memory, which does not exist
         more = max(1, form.size // 4)
         i.b.write_vgpr(register(destination, more + 1) + more, i.const(0))
 
 
 def lds_slot(size: int) -> Addresses:
-    """The offset in LDS of lane L's ``size`` bytes if no register gives it: M0 + the instruction's offset + 4 * L, or
-    16 * L for sizes over 4."""
+    """The offset in LDS of lane L's ``size`` bytes where no register gives it: M0 + the instruction's offset + 4 * L,
+    or + 16 * L for sizes over 4.
+    """
 
     def slot(i: Access) -> tuple[str, Value, Sequence[Value]]:
         wide = i.target.family == "gfx940"
@@ -273,7 +275,7 @@ def _flush(i: Access, helper: str, space: str) -> int:
 
 
 def atomic(i: Access, how: Addresses, helper: str, data: Sequence[Operand], result: Operand | None) -> None:
-    """An atomic. ``data``: operands whose dwords, in order, are the routine's operands."""
+    """Execute an atomic. The dwords of the operands ``data``, in order, are the routine's operands."""
     row = BY_NAME[helper]
     i.b.lanes()
     position = 0

@@ -49,7 +49,7 @@ def _pair(stride: int) -> tuple[Addresses, Addresses]:
 
 
 def _whole(i: Access, access: str, size: int, data: Sequence[str], offsets: Sequence[int]) -> bool:
-    """Let a single routine do a plain LDS access as a whole, if there is such a routine."""
+    """Let a single routine execute a plain LDS access as a whole; False if there is no such routine."""
     helper = f"lds_{access}_{size}"
     stores = access not in ("read", "read2")
     if i.generation < 9:  # M0 bounds each access
@@ -221,7 +221,8 @@ for _size in (4, 8):
 
 def _count_lanes(helper: str) -> Callable[[Access], None]:
     """ds_append, ds_consume: add the number of active lanes to the dword at M0[15:0] + offset, or subtract it; all
-    active lanes get the old value. In GDS the dword is at the offset from M0's base."""
+    active lanes get the old value. In GDS, the offset is relative to M0's base.
+    """
 
     def function(i: Access) -> None:
         i.b.scalar()

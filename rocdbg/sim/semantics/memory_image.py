@@ -31,7 +31,7 @@ def _place(i: Access, name: str, dwords: int) -> int:
 
 
 def _components(i: Access) -> list[int]:
-    """The components that the instruction names; an empty mask counts as X."""
+    """The components that the instruction's mask names; an empty mask counts as X."""
     mask = i.modifier("dmask") or 1
     return [n for n in range(4) if mask >> n & 1]
 
@@ -82,8 +82,9 @@ def _plain_addresses(i: Access, level: bool) -> int:
 
 
 def _write_results(i: Access, words: Sequence[Value]) -> None:
-    """Lane code: write the components, one dword each, or two per dword with d16, and the dword that texture fail
-    enable adds: nothing fails."""
+    """Lane code: write the components, one per dword, or two per dword with d16. With texture fail enable, also write
+    the dword that says that nothing has failed.
+    """
     halves = bool(i.modifier("d16")) and packs_halves(i)
     count = -(-len(words) // 2) if halves else len(words)
     failing = bool(i.modifier("tfe"))

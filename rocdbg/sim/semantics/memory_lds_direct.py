@@ -1,7 +1,8 @@
-"""One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), the operand lds_direct before.
+"""One element of LDS for all lanes: lds_direct_load (GFX11), ds_direct_load (GFX12), and the operand lds_direct of
+earlier targets.
 
-M0[15:0] is its address, M0[18:16] its type. The load writes all lanes of a quad if one of them is active; as an
-operand the element is read in the lanes that take part.
+M0[15:0] is its address, M0[18:16] its type. The load writes all four lanes of a quad if one of them is active. As an
+operand, the element is read in the lanes that take part.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SMEM: scalar loads, stores and atomics.
 
-Base and offsets are each aligned by dropping low bits: two, one for 16-bit loads, none for 8-bit loads. Through a
-buffer resource, accesses beyond num_records bytes (or records of stride bytes) read 0 and write nothing.
+The base and each offset are aligned by dropping low bits: two in general, one for 16-bit loads, none for 8-bit loads.
+Through a buffer resource, accesses beyond num_records bytes (or records of stride bytes) read 0 and write nothing.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ _SCALAR = 1
 
 
 def _one_lane(i: Access, helper: str, address: Value, size: Value) -> None:
-    """Use a routine for lanes for one scalar access of ``size`` bytes (I64); nothing is done if that is 0."""
+    """Use a routine for lanes for one scalar access of ``size`` bytes (I64); if that is 0, nothing is accessed."""
     i.b.write_scalar_address(address)
     i.b.call(helper, (size.ne(0).zext(I64), size, i.const(_SCALAR, I64), i.const(0, I64)))
 
@@ -180,7 +180,8 @@ def _atomic(place: Place, helper: str) -> Callable[[Access], None]:
         _put(i, data, row.operands * size // 4)
         _one_lane(i, f"atomic_{helper}_global", address, inside)
         if i.modifier("glc"):
-            # If nothing was done, the transfer buffer still holds the operands: out of range gives 0.
+            # If nothing was accessed, the transfer buffer still holds the operands, but an access out of range must
+            # give 0.
             for n in range(size // 4):
                 i.b.write_scalar_data(n, inside.ne(0).select(i.b.read_transfer(n), 0))
             _write(i, data, size // 4)

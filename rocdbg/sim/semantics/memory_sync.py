@@ -79,7 +79,7 @@ def _(i: Access) -> None:
     i.b.write_scalar_address(place.zext(I64))
     i.b.write_scalar_data(0, value)
     i.b.write_scalar_data(1, i.const(0))
-    # The counter is not limited by the size in M0, whose bits mean something else here.
+    # M0 does not limit the place of the counter by a size: its bits mean something else here.
     i.b.call(
         f"atomic_{helper}_gds", (i.const(1, I64), i.const(4, I64), i.const(0xFFFF, I64), i.const(0, I64))
     )

@@ -16,20 +16,23 @@ from rocdbg.sim.semantics.memory_flat import global_address
 from rocdbg.sim.semantics.registry import Kind, semantic
 
 _PASS = 7
-"""Numbers moved at a time: each needs a dword of the transfer buffer per register of the destination."""
+"""How many numbers are moved at a time: each needs as many dwords of the transfer buffer as the destination has
+registers.
+"""
 _KEPT, _RESULT = 24, 28
 """Where the transfer buffer keeps the loaded data, and the results."""
 
 
 def _origin(lane: int, number: int, columns: int, each: int) -> tuple[int, int]:
-    """The lane that loaded number ``number`` of this lane's column, and the index of it among that lane's numbers. Each
-    lane loaded ``each`` numbers of a row of ``columns``."""
+    """The lane that loaded number ``number`` of this lane's column, and the number's index among that lane's numbers.
+    Each lane loaded ``each`` numbers of a row of ``columns``.
+    """
     block, column = lane // columns * columns, lane % columns
     return block + number * (columns // each) + column // each, column % each
 
 
 def _transpose(i: Access, base: int, words: int, bits: int, columns: int) -> None:
-    """Transpose rows, of which registers ``base`` and following hold each lane's piece, into columns."""
+    """Transpose rows into columns; registers ``base`` and following hold each lane's piece of a row."""
     b, each = i.b, words * 32 // bits
     for first in range(0, each, _PASS):
         b.scalar()
@@ -107,7 +110,7 @@ def _half_wave(i: Access, bits: int) -> None:
     b.lanes()
     for word in range(loaded):
         b.write_data(_KEPT + word, b.read_data(word))
-    for first in (0, words):  # the destination has room for half of the loaded data
+    for first in (0, words):  # the destination can only hold half of the loaded data
         b.lanes()
         for word in range(words):
             b.write_vgpr(base + word, b.read_data(_KEPT + first + word))

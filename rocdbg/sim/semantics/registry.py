@@ -39,7 +39,7 @@ SemanticFunction = Callable[["Access"], None]
 
 
 class Kind(Enum):
-    """What a semantic is written for."""
+    """The unit for which a semantic is written."""
 
     LANE = auto()
     """One lane of a vector instruction: the builder is always in lane code."""
@@ -66,10 +66,12 @@ class Semantic(Struct, frozen=True):
     ends: Ends
     approximate: str
     any_rounding: bool
-    """Whether the result is independent of MODE's rounding (otherwise an instruction on floats is unsupported under
-    non-default rounding)."""
+    """Whether the result does not depend on MODE's rounding. Otherwise the instruction is unsupported under non-default
+    rounding if it uses primitives that can only round to nearest.
+    """
     exact_on: frozenset[Generation] = frozenset()
-    """Generations whose hardware has been measured and followed where other targets are ``approximate``; not gfx125x.
+    """Generations on which the semantic is exact because it follows measurements on hardware, although it is
+    ``approximate`` on others; gfx125x is never included.
     """
 
 

@@ -32,9 +32,9 @@ _WREXEC = ("andn1", "andn2", "and_not0", "and_not1")
 
 
 def _combine(combine: Combine, type: Type, *, save: bool) -> SemanticFunction:
-    """The new EXEC; the destination gets the old one (saveexec) or the new one (wrexec).
+    """Compute the new EXEC; the destination gets the old EXEC (saveexec) or the new one (wrexec).
 
-    SCC: the new one is not 0.
+    SCC becomes whether the new EXEC is not 0.
     """
 
     def run(i: Access) -> None:

@@ -106,7 +106,7 @@ def _(i: Access) -> None:
 
 
 def _signed_sum(i: Access, a: Value, b: Value) -> None:
-    """a + b, SCC is signed overflow."""
+    """Write a + b, and set SCC on signed overflow."""
     total = a + b
     i.dst(0, total)
     i.set_scc(((a ^ total) & (b ^ total)).slt(0))
@@ -263,8 +263,9 @@ def _bit_field_mask(type: Type) -> SemanticFunction:
 
 
 def _bit_field_extract(type: Type, *, signed: bool) -> SemanticFunction:
-    """Source 1 gives the offset in its low 5 or 6 bits and the width in bits 22:16 (0 gives 0; the full width or more
-    gives everything)."""
+    """Source 1 has the offset in its low 5 or 6 bits and the width in bits 22:16. Width 0 gives 0; the type's width or
+    more gives all bits.
+    """
 
     def run(i: Access) -> None:
         value, control = i.src(0, type), i.src(1)
@@ -372,7 +373,7 @@ def _(i: Access) -> None:
 
 
 def _quad_mask(type: Type) -> SemanticFunction:
-    """Bit n: any of bits 4n .. 4n+3 is set."""
+    """Bit n of the result says whether any of bits 4n .. 4n+3 is set."""
 
     def run(i: Access) -> None:
         value = i.src(0, type)

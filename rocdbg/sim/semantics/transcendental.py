@@ -1,10 +1,10 @@
-"""Transcendental functions: reciprocal, square roots, exp2, log2, sine and cosine.
+"""Transcendental functions and roots: reciprocal, square root and its reciprocal, exp2, log2, sine and cosine.
 
 The hardware's tables are public for f32 on GFX11 and GFX12 only (`transcendental_unit`, `transcendental_roots`,
 `transcendental_circular`); this module has the other cases. Everything is computed in f64 with the builder's correctly
-rounded primitives (own polynomials, independent of host libraries) to far below an ulp of f32, and rounded once. The
-result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp, so it may differ
-from hardware by one ulp.
+rounded primitives and with polynomials of our own, independent of host libraries, to far below an ulp of f32, and
+rounded once. The result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp, so
+it may differ from hardware by one ulp.
 
 Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs and results, whatever MODE
 says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
@@ -38,12 +38,12 @@ def reciprocal(x: Value) -> Value:
 
 
 def square_root(x: Value) -> Value:
-    """Correctly rounded; -0 gives -0, other negative numbers the default NaN."""
+    """The square root, correctly rounded; -0 gives -0, other negative numbers give the default NaN."""
     return arithmetic(x.sqrt(), x)
 
 
 def reciprocal_square_root(x: Value) -> Value:
-    """1 / sqrt(x). f16, f32: rounded from f64. f64: both steps rounded."""
+    """1 / sqrt(x). For f16 and f32, it is rounded from f64; for f64, both steps round."""
     wide = convert(x, F64)
     root = (
         (x.builder.const(1.0, F64) / wide.sqrt()).fptrunc(x.type) if x.type is not F64 else 1.0 / wide.sqrt()
@@ -117,7 +117,7 @@ def _quarter(x: Value, offset: int) -> Value:
     sine, cosine = _sine_series(angle), _cosine_series(angle)
     value = (which & 1).ne(0).select(cosine, sine)
     value = (which & 2).ne(0).select(-value, value)
-    return value + 0.0  # no -0 from a negated zero
+    return value + 0.0  # adding 0 turns the -0 of a negated zero into 0
 
 
 def sine(x: Value, *, limit: float | None = None) -> Value:

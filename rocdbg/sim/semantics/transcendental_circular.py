@@ -2,8 +2,8 @@
 
 The method is that of `transcendental_unit`, with figures from the same source. The argument, in revolutions, is
 truncated to 31 bits after the point and folded into an eighth of a revolution, each sixteenth of which has one cubic
-for the sine and one for the cosine. A folded distance is measured from just below the interval's end, so it is one unit
-short. f16 is computed as f32 and rounded to nearest even.
+for the sine and one for the cosine. A distance that is folded is measured from just below the interval's end, so it is
+one unit less. f16 is computed as f32 and rounded to nearest even.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _COSINE: tuple[Row, ...] = (
     (55798980, 1830152, 67242, 762), (53902344, 1962348, 64956, 814), (51875852, 2089812, 62514, 864),
     (49724388, 2212244, 59922, 912),
 )
-"""Likewise, but the linear term is subtracted and the cubic one added."""
+"""As `_SINE`, but the linear term is subtracted and the cubic one is added."""
 # The cosine's quadratic coefficient decreases along the interval; hardware counts it up from the end.
 _ROWS = (*_SINE, *((a, b, c - d, d) for a, b, c, d in _COSINE))
 
 _FRACTION, _LEADING, _SIGN, _ONE, _NAN = 0x7F_FFFF, 0x80_0000, 0x8000_0000, 0x3F80_0000, 0xFFC0_0000
 _SMALL_SINE = 0x39C0_0000
-"""Below this magnitude (3/8192) a sine is a product."""
+"""Below this magnitude (3/8192), a sine is computed as a product."""
 _TWO_PI = 6.283182621002197
 """0x40c90fd5, six units in the last place below 2 pi."""
 _FLAT_COSINE = 46592
@@ -111,7 +111,7 @@ def _folded(bits: Value, is_cosine: bool) -> Value:
 
 
 def _rounded_field(position: Value, bits: int) -> Value:
-    """Drop the lowest ``bits`` bits, with rounding, but never into the next field of 20 bits."""
+    """Drop the lowest ``bits`` bits with rounding, but without a carry out of the field of 20 bits."""
     last = position.lshr(20 + bits).shl(20) | _FIELD
     return (position + (1 << bits - 1)).lshr(bits).umin(last).shl(bits)
 
@@ -138,7 +138,7 @@ def _second_interval(position: Value, constant: Value, linear: Value, inner: Val
 def _first_interval(
     position: Value, short: Value, falls: Value, linear: Value, inner: Value, square: Value
 ) -> Value:
-    """Near 0 the position is shifted up in steps of 4 bits, and the result's point accordingly."""
+    """The sine near 0, where the position is shifted up in steps of 4 bits, and the result is adjusted accordingly."""
     whole = position + short
     width = bit_width(whole)
     up, linear_up = (24 - width).smax(0) & ~3, (25 - width).smax(0) & ~3

@@ -1,7 +1,7 @@
 """Inputs for which the cubics of `transcendental_roots` differ from the captures by one unit in the last place.
 
-Their results lie so near the middle between two f32 numbers that unpublished bits decide: hardware gives the other
-number. Mantissas have 23 bits; those of roots are preceded by the exponent's lowest bit.
+Their results are so near the middle between two f32 numbers that bits which are not published decide, and hardware
+gives the other number. Mantissas have 23 bits; those of roots are preceded by the exponent's lowest bit.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ RECIPROCAL_ROOT = _numbers("""
     fdb163 fdc6a2 fdcbb5 fdd555 fdd5f3 fe15ae fe2a1c fe315c fe4af0 fe6970 fe8174 fe9aa5 fe9aad fea839 fec25e fec7bc
     fef9eb feffd2 ff2380 ff282e ff3f6a ff52f9 ff57f4 ff6a17 ffa020 ffb631 ffdad5 fffadd fffb31 fffd29 fffe59
 """)
-"""Exponents' lowest bits and mantissas."""
+"""The lowest bits of exponents, and mantissas."""
 
 ROOT = _numbers("""
     339a8 53c8d 60e8d 6ba14 77d65 c0001 e539f f58d3 f60b0 120fa2 15185a 155da2 178e88 17ec15 1c38d3 1dc401 1dcfa5
@@ -366,4 +366,4 @@ ROOT = _numbers("""
     f60209 f6aa91 f6ad11 f70b9f f723e6 f7d7d1 fc1d3f fc6b24 fcc714 fdac9d fe5fc5 fe8d10 fe9df0 fec3f3 ff1c40 ff1e6b
     ff3e34 ffd59b ffd5a3 ffe39e
 """)
-"""Likewise."""
+"""The lowest bits of exponents, and mantissas."""

@@ -1,8 +1,8 @@
 """Reciprocals and square roots of f32 as the transcendental unit of GFX11 and GFX12 computes them.
 
 The method is that of `transcendental_unit`: cubics in fixed point, with figures from the same captures of every
-mantissa. For 1 in 3000 mantissas (reciprocal), 1 in 6700 (reciprocal root) and 1 in 45000 (root), hardware rounds to
-the other side; `transcendental_residuals` lists them.
+mantissa. For 1 in 3000 mantissas (reciprocal), 1 in 6700 (reciprocal root) and 1 in 45000 (root), hardware rounds in
+the other direction; `transcendental_residuals` lists these mantissas.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ _ROOT: tuple[Row, ...] = (  # even exponents, then odd ones
 _BIAS = 127
 _FRACTION, _SIGN, _INFINITY, _NAN = 0x7F_FFFF, 0x8000_0000, 0x7F80_0000, 0xFFC0_0000
 _RECIPROCAL_DOUBT, _RECIPROCAL_ROOT_DOUBT, _ROOT_DOUBT = 2, 4, 2 << 12
-"""If the value is farther from the middle than this, the rounding is certain: 1/32, 1/32 and 1/2048 of the last place.
+"""If the value is farther than this from the middle between two numbers, the rounding is certain. The distances are
+1/32, 1/32 and 1/2048 of the last place.
 """
 _HALF, _UNIT = 0x3E80_0000, 0x3F80_0000
 """f32 bits of 1/4, to which results in (1/2, 1] are added with their leading bit, and f32 bits of 1."""
@@ -97,7 +98,8 @@ def _parts(bits: Value) -> tuple[Value, Value]:
 def _settled(
     name: str, table: Sequence[int], index: Value, total: Value, rounded: Value, bits: int, doubt: int
 ) -> Value:
-    """``total`` without ``bits`` bits, rounded as ``rounded``, or to the other side where hardware does so."""
+    """Drop ``bits`` bits of ``total``: the result is ``rounded``, or the neighbouring number where hardware gives that.
+    """
     middle = 1 << bits - 1
     near = ((total & (1 << bits) - 1) - (middle - doubt)).ule(2 * doubt)
     other = rounded.eq(total.ashr(bits)).select(rounded + 1, rounded - 1)

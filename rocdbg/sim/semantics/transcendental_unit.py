@@ -44,7 +44,7 @@ _LOG: tuple[Row, ...] = (  # Q30, Q28, Q34, Q37
     (1024560488, 6246298, 3223482, 270890), (1049346329, 6147160, 3121894, 258238),
 )
 _LOG_SECOND_HALF: Row = (47667912, 11735350, 11363743, 1719989)
-"""For interval 1 alone: the half that is farther from 1."""
+"""The row for the half of interval 1 that is farther from 1."""
 _BELOW_ONE: tuple[Row, ...] = ((0, 12102203, 12101979, 2035248), (100 << 16, 12102221, 12097323, 2088428))
 """Rows for up to 1/128 below 1, and up to 1/64 below."""
 _ABOVE_ONE: tuple[Row, ...] = (
@@ -56,7 +56,7 @@ _ONE, _INFINITY = 0x3F80_0000, 0x7F80_0000
 _EXP_ONE, _EXP_HIGH, _EXP_LOW = 0x3380_0000, 0x4300_0000, 0x42FC_0000
 """If |x| is below 2**-24, 2**x is 1; from 128 on it is infinite; below -126 it is 0."""
 _NEAR_BELOW, _NEAR_ABOVE = 0x3F7C_0000, 0x3F84_0000
-"""Between 1 - 1/64 and 1 + 1/32 logarithms have rows of their own."""
+"""Between 1 - 1/64 and 1 + 1/32, logarithms have separate rows."""
 _FRACTION, _LEADING = 0x7F_FFFF, 0x80_0000
 _LINEAR_BITS, _CUBIC_BITS = 24, 24
 
@@ -180,7 +180,9 @@ def _log2_far(bits: Value) -> Value:
 
 
 def _normalisation(distance: Value) -> Value:
-    """How far a distance from 1 is shifted up, in steps of 4 bits, to have at least 15 of 18 bits."""
+    """By how many bits, in steps of 4, a distance from 1 is shifted up so that its leading one is among the top 4 of 18
+    bits.
+    """
     return (18 - bit_width(distance).smin(18)) & ~3
 
 

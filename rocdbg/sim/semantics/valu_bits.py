@@ -124,7 +124,7 @@ for _type in (I16, I32, I64):
 
 def _align(amount: Callable[[Value], Value]) -> SemanticFunction:
     def run(i: Access) -> None:
-        # The low bits of source 2 count; on GFX11+ those of the half that op_sel names.
+        # The low bits of source 2 are used; on GFX11 and later, those of the half that op_sel names.
         i.dst(0, i.src(0).fshr(i.src(1), amount(i.src(2, I16).zext(I32))))
 
     return run
@@ -161,7 +161,7 @@ semantic("v_bcnt_u32_b32")(_two(lambda a, b: a.ctpop() + b))
 
 @semantic("v_mbcnt_lo_u32_b32")
 def _(i: Access) -> None:
-    """Bits of source 0 below this lane's own bit (for lanes 32 and up, all bits)."""
+    """Count the bits of source 0 below this lane's own bit (for lanes 32 and up, all bits)."""
     lane = i.lane
     below = lane.uge(32).select(-1, i.const(1).shl(lane & 31) - 1)
     i.dst(0, (i.src(0) & below).ctpop() + i.src(1))

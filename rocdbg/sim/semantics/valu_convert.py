@@ -143,7 +143,8 @@ def _(i: Access) -> None:
 
 
 def _normalise(value: Value, *, signed: bool) -> Value:
-    """Map [-1, 1] to [-32767, 32767] or [0, 1] to [0, 65535] with one rounding, saturating; NaN gives 0. I16."""
+    """Map [-1, 1] to [-32767, 32767], or [0, 1] to [0, 65535], as I16, with one rounding and saturation; NaN gives 0.
+    """
     full = 32767.0 if signed else 65535.0
     scaled = (floats.convert(value, F64) * full).rint()  # the product is exact in f64
     return integers.saturate(scaled.fptosi(I32).smax(-32767), I16, signed=signed)

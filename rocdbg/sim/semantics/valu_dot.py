@@ -97,8 +97,8 @@ def _float(kind: str, *, accumulate: bool) -> SemanticFunction:
         if i.generation >= 11:
             c = i.old(0) if accumulate else _accumulator(i, flush=False).bits()
             total = gfx11_dot2(a, b, c, kind) if i.generation == 11 else gfx12_dot(a, b, c, (kind, kind))
-            # CLAMP has no effect: public libraries set it in sums beyond [0, 1], and their results are right on gfx11
-            # and gfx12.
+            # CLAMP has no effect: public libraries set it although their sums exceed [0, 1], and have right results on
+            # gfx11 and gfx12.
             i.dst(0, total)
             return
         result = i.old(0, F32) if accumulate else _accumulator(i, flush=i.mode.flush_inputs32)

@@ -1,6 +1,6 @@
 """VOPD: two vector operations in one instruction. Both read their sources before either writes.
 
-Each half runs the semantic of the plain instruction of the same name on its own operands; its register writes are
+Each half runs the semantic of the plain instruction of the same name on its own operands. Its register writes are
 delayed until the other half has read its sources.
 """
 

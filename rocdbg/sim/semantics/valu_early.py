@@ -1,4 +1,4 @@
-"""Instructions of the vector unit that only GFX6 and GFX7 have.
+"""Instructions of the vector unit that exist only on GFX6 and GFX7.
 
 Legacy and clamped functions follow the documents of the R600 family, which define all their special values.
 """

@@ -1,4 +1,4 @@
-"""What a host does for a kernel while it runs: printf, device memory, queues. `HostServices` combines all of it.
+"""The services of a host for a running kernel: printf, device memory, queues. `HostServices` combines them all.
 
-Whole programs bring a runtime that does this. These modules serve launches without one.
+A complete program has a runtime that provides them. These modules provide them for launches without a program.
 """

@@ -1,4 +1,4 @@
-"""C's printf conversions of the bits that a kernel has sent, byte for byte as glibc prints them.
+"""C's printf conversions, applied to bits that a kernel has sent. The result equals glibc's byte for byte.
 
 OpenCL C 6.15.14.3 adds vectors (``%v4hlf``) and the length ``hl``.
 """
@@ -16,12 +16,13 @@ MAX_WIDTH = 65_536
 """Limit of the columns and digits of one conversion; larger requests are reduced to this."""
 
 MAX_TEXT = 16 << 20
-"""Bytes that conversions may add to those that a kernel has sent for one printf. Fifteen sent bytes can request
-`MAX_WIDTH` printed ones."""
+"""How many bytes the text of one printf may have in addition to those that the kernel sent, because fifteen bytes can
+request `MAX_WIDTH` printed characters.
+"""
 _CUT = b"\nrocdbg: the rest of this printf is not printed, because its widths make it too long.\n"
 
-# The quantifiers are possessive, because zeros can be flags or a width: with a format that is all zeros, backtracking
-# would take time in proportion to the square of its length.
+# The quantifiers are possessive, because zeros can be flags or part of a width: for a format that is all zeros,
+# backtracking would take time proportional to the square of its length.
 _CONVERSION = re.compile(
     rb"%(?P<flags>[-+ #0']*+)(?P<width>\*|[0-9]*+)(?:\.(?P<precision>\*|[0-9]*+))?"
     rb"(?P<vector>v(?:16|2|3|4|8))?(?P<length>hh|hl|h|ll|l|j|z|t|L|q)?(?P<kind>[diouxXcsfFeEgGaApn%])",
@@ -61,8 +62,9 @@ class Conversion(Struct, frozen=True):
         return Conversion(flags, width, precision, self.vector, self.length, self.kind)
 
     def integer(self, bits: int) -> bytes:
-        """An integer, a character or a pointer, from 64 bits of which those of the length are used; nothing for
-        ``%n``, whose argument is a pointer of the kernel's."""
+        """Print an integer, a character or a pointer from 64 bits, of which the conversion's length says how many are
+        used. Prints nothing for ``%n``, whose argument is a pointer in the kernel's memory.
+        """
         if self.kind == "c":
             return self._pad(bytes((bits & 0xFF,)))
         if self.kind == "n":
@@ -85,7 +87,7 @@ class Conversion(Struct, frozen=True):
         return self._number(sign + prefix, digits, zeros=precision is None)
 
     def floating(self, value: float) -> bytes:
-        """A double; ``value`` may be anything, including infinities and NaNs with their sign."""
+        """Print a double; ``value`` may be anything, including infinities and NaNs with their sign."""
         bits = int.from_bytes(struct.pack("<d", value), "little")
         sign = self._sign(bool(bits >> 63))
         upper = self.kind.isupper()
@@ -146,7 +148,7 @@ def _known_pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
 
 
 def cut(text: bytearray, sent: int) -> bool:
-    """Whether a text made of ``sent`` bytes is too long; it then receives a note that says so."""
+    """Whether the text for ``sent`` bytes is too long; if so, a note that says so is appended."""
     if len(text) <= sent + MAX_TEXT:
         return False
     text += _CUT

@@ -1,8 +1,8 @@
 """Memory that kernels request from the host: slabs of their ``malloc``, and large pieces.
 
 Addresses are in a part of the window that nothing else uses, and depend only on earlier requests: a repeated run gets
-the same ones. The addresses of a freed piece are reused only after `QUARANTINE` others of its size in pages were
-freed, so that dangling pointers fault.
+the same ones. The addresses of a freed piece are reused only after `QUARANTINE` other pieces with the same number of
+pages have been freed, so that dangling pointers fault.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class HeapState(Struct, frozen=True):
 
 
 class DeviceHeap:
-    """Pieces of ``memory``, made and freed by kernels. ``keeps``: freed pieces can come back, by `restore`."""
+    """The pieces of ``memory`` that kernels allocate and free. With ``keeps``, `restore` can bring freed pieces back.
+    """
 
     def __init__(self, memory: GlobalMemory) -> None:
         self._memory = memory
@@ -119,7 +120,7 @@ class DeviceHeap:
         self._freed = {pages: deque(freed) for pages, freed in state.freed.items()}
 
     def forget(self) -> None:
-        """Give up restoring: freed pieces are gone."""
+        """Give up the ability to restore: discard freed pieces."""
         self.keeps = False
         self._hidden.clear()
 

@@ -1,8 +1,8 @@
 """The default queue to which kernels of OpenCL 2 enqueue: it exists, but is always full.
 
-rocdbg starts no kernels for a kernel, so ``enqueue_kernel`` returns its error, which programs must expect. Layouts are
-those of the device libraries: a header (64 bytes), bit masks of slots in use, and the "wrap" of the running kernel
-(128 bytes), where it counts its children.
+rocdbg cannot launch kernels from within a kernel, so ``enqueue_kernel`` returns an error, which programs must expect.
+Layouts are those of the device libraries: a header (64 bytes), bit masks of slots in use, and the "wrap" of the running
+kernel (128 bytes), where it counts its children.
 """
 
 from __future__ import annotations

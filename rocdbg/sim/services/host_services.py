@@ -1,8 +1,8 @@
 """The services behind a kernel's hidden arguments if there is no runtime: printf, hostcalls, a heap, a queue.
 
-Each is made when a kernel first has the argument for it, and exists as long as the machine: one kernel may free what
-another has allocated. All state that changes while kernels run can be saved and restored (`HostServices.snapshot`), so
-that a repeated run behaves like the first.
+Each service is created when a kernel first has the argument for it, and exists for the lifetime of the machine, because
+one kernel may free what another has allocated. All state that changes while kernels run can be saved and restored
+(`HostServices.snapshot`), so that a repeated run behaves like the first.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from rocdbg.sim.services.printf_buffer import PrintfBuffer
 
 _HEAP_SIZE = 128 << 10
-"""Bytes behind ``hidden_heap_v1``: zeros are an empty heap."""
+"""Bytes of the structure to which ``hidden_heap_v1`` points; all zeros mean an empty heap."""
 _SPARE_PACKETS = 64
-"""Packets in addition to one per wave: for functions that a debugger calls."""
+"""The number of packets in addition to one per wave, for functions that a debugger calls."""
 _SOURCE = "hostcall"
 _AREA = PAGE_COUNT // 4
-"""First page of the part of the window for these allocations, so that they do not change the addresses of buffers."""
+"""First page of the part of the window that these allocations use, so that they do not change the addresses of buffers.
+"""
 
 SERVED = frozenset(
     (ValueKind.HIDDEN_PRINTF_BUFFER, ValueKind.HIDDEN_HOSTCALL_BUFFER, ValueKind.HIDDEN_HEAP_V1,
@@ -71,7 +72,7 @@ class HostServices:
     def arguments(self, wanted: Collection[ValueKind]) -> dict[ValueKind, int]:
         """The values of the hidden arguments in ``wanted`` that are served. Raises AllocationError.
 
-        Their addresses depend on the order in which they are made, so that must not be the order of a set, which
+        The addresses depend on the order in which the services are created, so it must not be the order of a set, which
         differs between processes.
         """
         return {kind: self._argument(kind) for kind in ValueKind if kind in SERVED and kind in wanted}
@@ -130,8 +131,9 @@ class HostServices:
             self._printf.begin(read_formats(formats()))
 
     def interrupt(self) -> str | None:
-        """Answer the requests of a wave that has sent an interrupt. Returns what is wrong if the program cannot
-        continue."""
+        """Answer the requests of a wave that has sent an interrupt. Returns an error message if the program cannot
+        continue.
+        """
         if self._hostcalls is None:
             return None
         from rocdbg.sim.services.hostcall import HostcallError
@@ -178,7 +180,7 @@ class HostServices:
             return descriptor, row[1]
         control = int.from_bytes(message[:8], "little")
         if control > 1:
-            return (1 << 64) - 1, row[1]  # the runtime has no other streams
+            return (1 << 64) - 1, row[1]  # the runtime does not have other streams
         text = print_message(message[8:])
         self.output.write(_SOURCE, Stream.STDERR if control else Stream.STDOUT, text)
         return len(text), row[1]
@@ -209,7 +211,7 @@ class HostServices:
     # -- time
 
     def keep(self, on: bool) -> None:
-        """Set whether snapshots will be restored."""
+        """Set whether snapshots may be restored later, for which freed memory must be kept."""
         self._keeps = on
         if self._heap is not None:
             if on:

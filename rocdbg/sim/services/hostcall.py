@@ -2,8 +2,8 @@
 
 A wave takes a packet from the stack of free packets, writes a row of eight qwords for each of its lanes and the number
 of the service, puts the packet on the stack of ready packets, adds 1 to a signal and waits until the READY bit of the
-packet is cleared. The first two qwords of each row are the answer. Pointers in the stacks are indices of packets with a
-tag above them, as masked by ``index_mask``.
+packet is cleared. The first two qwords of each row are the answer. A pointer in the stacks is the index of a packet, in
+the bits of ``index_mask``, with a tag in the bits above.
 
 The signal has a mailbox, so a wave that adds to it sends an interrupt (s_sendmsg), upon which packets are served. All
 of this happens at one instruction of the wave, the same in every run.
@@ -52,7 +52,7 @@ HostcallError."""
 
 
 class HostcallError(Exception):
-    """A request for which the runtime would end the program. The text says what the kernel requested."""
+    """A request for which the runtime would end the program. The message says what the kernel requested."""
 
 
 def buffer_size(packets: int) -> int:
@@ -78,7 +78,7 @@ class HostcallBuffer:
         self._mask = (1 << (packets - 1).bit_length()) - 1
         base = allocation.address
         signal, mailbox = base + _BUFFER_SIZE, base + _BUFFER_SIZE + _SIGNAL_SIZE
-        # Index and tag must not both be 0, which would be the end of a stack: the tag of packet 0 begins with 1.
+        # A pointer whose index and tag are both 0 is the end of a stack, so the tag of packet 0 begins at 1.
         top = self._mask + 1
         for index in range(1, packets):
             self._set_header(index, top)
@@ -113,7 +113,7 @@ class HostcallBuffer:
             struct.pack_into("<I", self._data, self._header(index) + _CONTROL, control & ~_READY)
 
     def _stack(self, top: int) -> Iterator[int]:
-        """Indices of the packets on a stack. Raises HostcallError if a kernel has damaged it."""
+        """Yield the indices of the packets on a stack. Raises HostcallError if a kernel has damaged it."""
         for _ in range(self._packets):
             if not top:
                 return

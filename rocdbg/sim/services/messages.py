@@ -1,7 +1,7 @@
 """Messages that lanes send in parts: each is a stream of qwords, one part per hostcall.
 
 The first qword of a part is its descriptor: bit 0 begins a message, bit 1 ends it, bits 7:5 count the qwords that
-follow, bits 63:8 are the message's number, which the answer to its first part gives.
+follow, bits 63:8 are the message's number, which the answer to the first part assigns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import Struct, field
 MAX_PENDING = 64 << 20
 """Bytes of messages that have not ended; a kernel that sends more is stopped."""
 _OVERHEAD = 64
-"""Bytes that each of them counts for in addition, because a message may have none of its own."""
+"""Bytes by which each unfinished message counts in addition to its contents, which may be empty."""
 
 _BEGIN, _END = 1, 2
 _LENGTH_SHIFT, _LENGTH_MASK = 5, 7
@@ -22,7 +22,7 @@ Pending = tuple[dict[int, bytes], tuple[int, ...], int]
 
 
 class MessageError(Exception):
-    """A part of a message that does not exist, or a message that is too long; the text says which."""
+    """A part belongs to a message that does not exist, or a message is too long; the text says which."""
 
 
 class Messages(Struct):
@@ -34,7 +34,7 @@ class Messages(Struct):
     _pending: int = 0
 
     def part(self, descriptor: int, payload: bytes) -> tuple[int, bytes | None]:
-        """Take a part; ``payload`` is the 56 bytes after the descriptor.
+        """Process a part; ``payload`` is the 56 bytes after the descriptor.
 
         Returns the descriptor for the following parts, and the whole message if this was its end. Raises MessageError.
         """

@@ -1,7 +1,7 @@
-"""What kernels print, on its way to the output.
+"""Passes what kernels print on to the output.
 
-Kernels print again when a part of the run is repeated. Each source of text is a stream of bytes, of which the first
-``delivered`` were passed on: output of a repetition up to there is suppressed.
+When a part of the run is repeated, kernels print again. Each source of text is a stream of bytes, of which the first
+``delivered`` have been passed on; the output of a repetition up to that position is suppressed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Positions = tuple[tuple[tuple[str, int], int], ...]
 
 
 class ProgramOutput(Struct):
-    """Passes text to ``sink``, each byte of a source once."""
+    """Passes the bytes of each source to ``sink``, every byte only once."""
 
     sink: Sink | None = None
     _printed: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class ProgramOutput(Struct):
     _decoders: dict[int, codecs.IncrementalDecoder] = field(default_factory=dict)
 
     def write(self, source: str, stream: Stream, data: bytes) -> None:
-        """Print from a source."""
+        """Print bytes of a source."""
         key = (source, int(stream))
         before = self._printed.get(key, 0)
         self._printed[key] = before + len(data)
@@ -51,7 +51,7 @@ class ProgramOutput(Struct):
         self._pass_on(decoder.decode(new), stream)
 
     def flush(self) -> None:
-        """Pass on an incomplete character as the bytes it has, because nothing more is expected."""
+        """Pass on the bytes of an incomplete character, because nothing more is expected."""
         for number, decoder in self._decoders.items():
             self._pass_on(decoder.decode(b"", True), Stream(number))
             decoder.reset()
@@ -67,7 +67,7 @@ class ProgramOutput(Struct):
         return tuple(self._printed.items())
 
     def restore(self, positions: Positions) -> None:
-        """Set the positions of the streams, because the run went back to there."""
+        """Set the positions of the streams after the run went back to that point."""
         self._printed = dict(positions)
 
     def branch(self) -> None:

@@ -12,14 +12,15 @@ from rocdbg.sim.services.c_format import Conversion, cut, pieces
 
 
 def print_message(message: bytes) -> bytes:
-    """The text that a message prints. As with the real runtime, printing ends with the arguments; ``%n`` consumes one
-    and does nothing."""
+    """The text that a message prints. As in the real runtime, printing ends where the arguments end; ``%n`` consumes an
+    argument and does nothing.
+    """
     template, at = _string(message, 0)
     return print_arguments(template, message[at:])
 
 
 def print_arguments(template: bytes, arguments: bytes) -> bytes:
-    """The same with the format string given separately."""
+    """The text for arguments whose format string is given separately."""
     text, at = bytearray(), 0
     sent = len(template) + len(arguments)
     for piece in pieces(template):

@@ -1,9 +1,10 @@
 """The printf buffer: lanes append to it while a kernel runs, and the runtime prints its contents.
 
-Dword 0 counts the bytes appended, dword 1 is the capacity in bytes; frames follow. OpenCL's frames are the number of a
-format and the arguments, whose sizes the metadata gives (``amdhsa.printf``: ``ID:COUNT:SIZE...:FORMAT``). HIP's, with
-``-mprintf-kind=buffered``, are a control dword (bit 0: stderr; bit 1: the format is known by its hash; the rest: bytes
-of the frame), the hash or the format, and arguments as in its messages (``0:0:HASH,FORMAT``).
+Dword 0 counts the bytes appended, dword 1 is the capacity in bytes; frames follow. An OpenCL frame consists of the
+number of a format and the arguments, whose sizes are in the metadata (``amdhsa.printf``: ``ID:COUNT:SIZE...:FORMAT``).
+A HIP frame (``-mprintf-kind=buffered``) consists of a control dword (bit 0: stderr; bit 1: the format is given by its
+hash; the rest: bytes of the frame), the hash or the format, and arguments as in HIP's messages; the metadata has
+``0:0:HASH,FORMAT``.
 
 A runtime prints when the kernel has ended. rocdbg prints complete frames whenever the kernel stops. A lane first
 increments the count and then writes, so unwritten dwords are filled with a pattern: a frame that contains the pattern
@@ -52,7 +53,7 @@ class Format(Struct, frozen=True):
         return 4 + sum(map(_whole, self.sizes))
 
     def places(self, data: bytes, unwritten: int | None) -> list[tuple[int, int]]:
-        """Where the arguments begin in the bytes of a frame after its number, and how many bytes each has.
+        """The position and size of each argument in the bytes of a frame that follow the format's number.
 
         If the NUL of a string would be alone in a dword, LLVM 22 omits that dword, and everything after it is a dword
         earlier than the sizes say. Such a string is recognised by the dword after it, which cannot end a string, and
@@ -98,8 +99,9 @@ class Formats(Struct, frozen=True):
 
 
 def read_formats(entries: Sequence[str]) -> Formats:
-    """Read the formats from the metadata; entries that are not understood are skipped, and their frames are reported
-    when they occur."""
+    """Read the formats from the metadata. Entries that are not understood are skipped; frames that need them are
+    reported when they occur.
+    """
     by_number: dict[int, Format] = {}
     by_hash: dict[int, bytes] = {}
     for entry in entries:
@@ -133,7 +135,8 @@ def _strings(template: bytes) -> Iterator[int]:
 
 
 def _unescaped(text: str) -> bytes:
-    """A format as in the kernel's source: the metadata escapes control characters and colons."""
+    """Undo the metadata's escapes of control characters and colons, which gives the format as in the kernel's source.
+    """
     plain = _ESCAPE.sub(lambda found: _ESCAPED[found[1]] if found[1] else ":", text)
     return plain.encode("utf-8", "surrogateescape")
 
@@ -165,7 +168,7 @@ class PrintfBuffer:
     def print(self, ended: bool) -> None:
         """Print the new frames; ``ended``: the kernel has ended, so all are complete."""
         used: int = struct.unpack_from("<I", self._data.data, 0)[0]
-        used = min(used, len(self._data) - _HEAD) & ~3  # a kernel may have changed it
+        used = min(used, len(self._data) - _HEAD) & ~3  # a kernel may have set it to anything
         rest = self._data[_HEAD + self.printed : _HEAD + used].tobytes()
         self._touched = max(self._touched, used)
         at = 0
@@ -210,7 +213,8 @@ class PrintfBuffer:
 
 
 def print_frame(known: Format, places: Sequence[tuple[int, int]], data: bytes) -> bytes:
-    """The text that OpenCL's printf prints for the arguments in a frame; as with the real runtime, it ends with them.
+    """The text that OpenCL's printf prints for the arguments in a frame; as in the real runtime, it ends where the
+    arguments end.
     """
     text = bytearray()
     rest = iter(places)

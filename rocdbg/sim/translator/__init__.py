@@ -1,1 +1,1 @@
-"""Translation of machine code to LLVM IR: text of primitives, wave builder, blocks, runtime routines."""
+"""Translates machine code to LLVM IR: the text of primitives, the wave builder, blocks, and runtime routines."""

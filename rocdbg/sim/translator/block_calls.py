@@ -1,4 +1,4 @@
-"""Calls of the runtime's routines in the code of a block, and exits from the middle of it.
+"""Emits calls of the runtime's routines in the code of a block, and exits from the middle of a block.
 
 Routines are called through slots of the environment (`helpers`). Each returns a `layout.Status`; if that is not
 CONTINUE, the block exits through code placed after its other code.
@@ -33,7 +33,7 @@ class BlockCalls(BlockRegisters):
         self._forget_accesses()
 
     def _forget_accesses(self) -> None:
-        """Note that the instruction has not accessed memory yet."""
+        """Record that the instruction has not accessed memory yet."""
         self._wrote: tuple[str, list[str]] | None = None
         self._accesses: list[tuple[str, list[str]]] = []
 
@@ -66,7 +66,7 @@ class BlockCalls(BlockRegisters):
     def leave_if_watched(self, accesses: bool) -> None:
         """End the instruction with WATCH if a watched word has changed (`watches`).
 
-        With ``accesses``, also if it has accessed memory of which every access counts.
+        With ``accesses``, also end it if it has accessed memory every access to which is reported.
         """
         if self._wrote is not None:
             helper, texts = self._wrote
@@ -83,11 +83,15 @@ class BlockCalls(BlockRegisters):
 
     @staticmethod
     def _checked(helper: str, texts: list[str]) -> list[str]:
-        """The arguments of a routine that finds where an access went. The address of a scalar load is in lane 0."""
+        """The arguments of a routine that finds where an access went, given the access's arguments. The address of a
+        scalar load is in lane 0.
+        """
         return [*texts[:2], "i64 1", texts[3], "i64 1", "i64 0"] if helper == "sload" else texts
 
     def _leave_if_reported(self, watcher: str, arguments: list[str], helper: str, texts: list[str]) -> None:
-        """Leave with WATCH after the instruction if a routine says so; ``helper`` made the access with ``texts``."""
+        """Leave with WATCH after the instruction if the routine ``watcher`` says so; ``helper`` made the access with
+        the arguments ``texts``.
+        """
         self.flush()
         self.in_lane_code = False
         hit = self.fresh()
@@ -135,7 +139,7 @@ class BlockCalls(BlockRegisters):
         self.lines += self._call_text(watcher, arguments, self.fresh())
 
     def _leave_text(self, address: int, count: int) -> list[str]:
-        """Text that stores pc and the instruction count before leaving."""
+        """Text that stores pc and the instruction count, for use before an exit."""
         at, total = self.fresh(), self.fresh()
         return [
             f"{at} = add i64 %pc, {address - self._start}",

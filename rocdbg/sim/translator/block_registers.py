@@ -1,4 +1,4 @@
-"""The registers of a wave in the code of a block: SSA values, loaded when first read and stored when needed.
+"""The registers of a wave in the code of a block: SSA values that are loaded when first read and stored when needed.
 
 SGPRs and SCC are held across the block. A *run* of lane code is one loop over chunks of ``width`` lanes: VGPRs used in
 it are loaded once per chunk, live in SSA values, and are stored under EXEC at the chunk's end. Lane masks are collected
@@ -21,16 +21,20 @@ from rocdbg.sim.translator.ir import Writer
 
 
 class RunConflict(Exception):
-    """Lane code reads, as a scalar, a mask that the open run is still collecting: close the run and try again."""
+    """Lane code reads as a scalar a mask that the open run is still collecting. The run must be closed, and the
+    instruction recorded again.
+    """
 
 
 class LaneCodeError(Exception):
-    """A semantic that does not work lane by lane asks for per-lane values."""
+    """A semantic uses per-lane values outside lane code."""
 
 
 class PlaceError(Unsupported):
-    """A semantic names a register, or a place in the transfer buffer, that does not exist. Decoder or semantic should
-    have rejected the instruction; this check is the last one, because every place becomes an offset in host memory."""
+    """A semantic names a register, or a place in the transfer buffer, that does not exist. The decoder or the semantic
+    should have rejected the instruction. This check is the last line of defence, because every place becomes an offset
+    in host memory.
+    """
 
 
 _SCALARS = layout.EXCEPTION_MASKS + 14
@@ -84,12 +88,12 @@ class BlockRegisters(Writer, Builder):
         self._begin_registers()
 
     def _begin_registers(self) -> None:
-        """Note that nothing has been read or written yet."""
+        """Reset the record of what has been read and written."""
         self._scalars = _Scalars()
         self._run: _Run | None = None
         self._splats = {}
         self._halves: dict[str, tuple[Value, Value]] = {}
-        """Of pairs that were put together from two words, by their names."""
+        """The two halves of 64-bit values that were put together from two dwords, by the name of the value."""
         self._label = "head"
         self._touched_vgprs = self._touched_agprs = 0
 
@@ -220,8 +224,9 @@ class BlockRegisters(Writer, Builder):
             self.write_sgpr(code, Value(self, wave, name, True))
 
     def _lanes_of_bits(self, lanes: str, bits: str) -> list[str]:
-        """Lines that define a vector of conditions from the lowest bits of a mask. Where the processor has no registers
-        for such vectors, LLVM makes the same code from a cast, but takes much longer."""
+        """Lines that define a vector of conditions from the lowest bits of a mask. A cast would do: on processors
+        without registers for such vectors, LLVM makes the same code from it, but takes much longer.
+        """
         wave, width = f"i{self.wave_size}", self.width
         if self.masked_stores:
             low = [] if width == self.wave_size else [f"{lanes}.low = trunc {wave} {bits} to i{width}"]
@@ -380,8 +385,9 @@ class BlockRegisters(Writer, Builder):
     # -- scalar state --------------------
 
     def _guard(self, code: int, dwords: int) -> None:
-        """Check that a scalar access to ``dwords`` registers at ``code`` does not concern a mask that the open run
-        collects."""
+        """Raise RunConflict, or close the run, if a scalar access to ``dwords`` registers at ``code`` concerns a mask
+        that the open run collects.
+        """
         if self._run is None:
             return
         span = self.wave_size // 32
@@ -477,8 +483,9 @@ class BlockRegisters(Writer, Builder):
         return self.new(t, True, f"load {t.name}, ptr {pointer}, align 4")
 
     def _settle(self) -> None:
-        """Prepare for a use of the transfer buffer outside lane code: an open run, whose code is placed later, may have
-        to read the buffer's current contents or write what this use reads."""
+        """Prepare for a use of the transfer buffer outside lane code by closing an open run. Its code would otherwise
+        be placed later, although it may have to read the buffer's current contents or write what this use reads.
+        """
         if self._run is None:
             return
         if self.in_lane_code:

@@ -1,4 +1,4 @@
-"""Which instructions form a block.
+"""Decides which instructions form a block.
 
 A block is a straight run of instructions. It ends after a branch or another instruction that leaves native
 code, before an instruction that cannot be translated, before a stop, or at a length limit.
@@ -42,15 +42,16 @@ _CHANGE_MODE = frozenset((
     "s_set_gpr_idx_on", "s_set_gpr_idx_off", "s_set_gpr_idx_mode", "s_set_gpr_idx_idx", "s_round_mode", "s_denorm_mode",
     "s_setreg_b32", "s_setreg_imm32_b32", "s_setvskip", "s_set_vgpr_msb",
 ))
-"""Instructions after which the code may have to be translated under another MODE."""
+"""Instructions after which the code that follows may have to be translated under another MODE."""
 
 Decode = Callable[[int], Instruction | None]
 """The instruction at an address, or None if there is no executable memory."""
 
 
 def is_illegal(instruction: Instruction) -> bool:
-    """Whether hardware has no such instruction. Some that LLVM prints have no valid destination: a constant, or
-    something read-only."""
+    """Whether hardware does not have the instruction. LLVM prints some encodings whose destination is invalid: a
+    constant, or a read-only register.
+    """
     return instruction.illegal or any(
         operand.name in DESTINATIONS
         and (
@@ -112,7 +113,7 @@ def gather(
 ) -> list[Block]:
     """The block at ``start`` and those reached from it that are not ``known`` yet, up to `MAX_BATCH` instructions.
 
-    A block ends before a cut as before a stop, at which none begins.
+    A block ends before a cut, and before a stop. No block begins at a stop.
     """
     blocks: list[Block] = []
     seen: set[int] = set()

@@ -63,7 +63,7 @@ _IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9
 
 
 class _Resource(Struct):
-    """The properties of a resource that all lanes share; I64 (I1 for yes-or-no properties)."""
+    """The properties of a resource, which are the same for all lanes; I64, or I1 for conditions."""
 
     origin: Value  # base + SOFFSET
     soffset: Value
@@ -72,7 +72,7 @@ class _Resource(Struct):
     element: Value  # log2 of the element size
     group: Value  # log2 of the index stride; 0 if linear
     idxen: Value
-    by_record: Value  # whether the size is not in bytes but in records, if there is a stride (up to GFX9)
+    by_record: Value  # whether the size counts records, not bytes, if there is a stride (up to GFX9)
     adds_lane: Value
     swizzled: Value
     scratch: Value
@@ -111,7 +111,8 @@ def _resource(runtime: Runtime, r: Routine) -> _Resource:
     bound = number.ne(0) | add_tid & ~typed
     soffset = r.value("%b") & 0xFFFFFFFF
     origin = base + soffset
-    # Private memory is a swizzled resource over a dispatch's scratch. A lane must stay in its wave's part.
+    # Private memory is accessed through a swizzled resource for all of a dispatch's scratch. A lane must stay in its
+    # wave's part.
     flags = _page_flags(r, base)
     own = (base - r.state("scratch_base")).ult(r.state("scratch_size"))
     scratch = swizzled & adds_lane & (own | (flags & int(PageFlags.SCRATCH)).ne(0))
@@ -178,7 +179,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     low = index - high.shl(s.group)
     inside = (high * s.stride).shl(s.group) + s.swizzled.select(low.shl(s.element), 0)
     origin = s.origin + s.addr64.select(address, inside)
-    # Up to GFX9. Records are counted without the lane.
+    # Up to GFX9: the lane does not count when records are checked.
     by_record9 = s.by_record & s.stride.ne(0)
     record9 = given.ult(s.records).select(r.const(_UNLIMITED, I64), 0)
     bytes9 = s.records.usub_sat(offset + s.soffset + s.gfx8.select(index * s.stride, 0))
@@ -191,7 +192,7 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
     in_stride = raw10.select(records.usub_sat(offset), in_stride)
     element_step = r.const(4, I64).shl(s.group)
     begin = origin - s.origin + _relative(s, offset)
-    # GFX10, mode 3, swizzled: each dword's swizzled address is compared.
+    # On GFX10 in mode 3, if swizzled, the swizzled address of each dword is compared.
     spread = (records.usub_sat(begin) + element_step - 1).lshr(s.group + 2).shl(2)
     whole = records.usub_sat(offset)
     three = s.swizzled.select(s.gfx11.select(s.stride.ne(0).select(in_stride, whole), spread), whole)
@@ -212,8 +213,9 @@ def _place(r: Routine, s: _Resource, lane: Value, size: Value, split: bool) -> _
 def spans(
     runtime: Runtime, r: Routine, split: bool
 ) -> Callable[[Value], tuple[Value, Callable[[Value], Value]]]:
-    """For routines that only observe an access: per lane the number of bytes in range, and the address of the n-th.
-    ``split``: whether dwords are checked one by one."""
+    """For routines that only observe an access: return a function that gives, for a lane, the number of bytes in range
+    and the address of the n-th byte. ``split`` says whether dwords are checked one by one.
+    """
     runtime.declarations.add(format_table())
     s = _resource(runtime, r)
     formatted = _bit(r.value("%a"), FORMATTED)
@@ -230,7 +232,7 @@ def spans(
 
 
 class BufferRoutines:
-    """Builds the routines of the part ``buffer`` and buffer atomics' address translation."""
+    """Builds the routines of the part ``buffer``, and the address translation of buffer atomics."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -254,7 +256,7 @@ class BufferRoutines:
             length = s.scratch.select(r.const(1, I64), place.live)
             at = s.scratch.select(mine.select(first, r.state("scratch_base")), first)
             pointer, kind = self.runtime._page(r, at, length)
-            # The second dword of a swizzled element is elsewhere, but must be in the same allocation.
+            # The second dword of a swizzled element is not next to the first, but must be in the same allocation.
             far = s.swizzled & ~s.scratch & size.ugt(4)
             beyond, wrong = self.runtime._page(
                 r, far.select(first + step, at), far.select(r.const(4, I64), length)
@@ -332,7 +334,9 @@ class BufferRoutines:
         self._checked(r, lane)
 
     def _fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Record a fault; the lane's address slot, which held offset and index, receives the address for the report."""
+        """Record a fault, and store the address in the lane's address slot, which held offset and index, for the
+        report.
+        """
         self.runtime._note(r, lane, kind)
         r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
@@ -413,7 +417,7 @@ class BufferRoutines:
         whole = s.group.eq(self.runtime.wave_size.bit_length() - 1) & s.element.eq(2)
         never = s.mode.eq(2) & s.records.ne(0)
         unchecked = s.gfx10.select(never, s.add_tid)
-        dwords = (s.origin & 3).eq(0)  # what the quick routine assumes
+        dwords = (s.origin & 3).eq(0)  # the quick routine requires it
         r.when(
             plain & s.scratch & whole & unchecked & dwords,
             lambda: attempt("scratch", _canonical(s.origin), zero),
@@ -462,7 +466,7 @@ class BufferRoutines:
         self._call(r, "gather_buffer", r.const(16, I64), 1)
         integer = is_integer(f.number)
         one = integer.select(r.const(1, I32), f.d16.select(r.const(0x3C00, I32), 0x3F800000))
-        exists = f.size.ne(0)  # an unbound resource gives zeros only
+        exists = f.size.ne(0)  # an unbound resource only gives zeros
 
         def convert(lane: Value) -> None:
             raw = [r.load(r.data(n, lane), I32) for n in range(4)]
@@ -532,7 +536,7 @@ class BufferRoutines:
                 r.lines.append("ret i32 0")
 
             runtime.define(f"{access}_buffer", args, body)
-        # Watches and notes of stores need a pointer and a distance, as for other spaces.
+        # Watching and recording stores requires a pointer and a distance for each lane, as in other spaces.
         runtime.define("place_buffer", _PARAMETERS, lambda r: self.translate(r, True), "internal")
         runtime.define(
             "check_buffer", args,

@@ -32,7 +32,8 @@ _ATTRIBUTES = "attributes #0 = { nounwind }\n"
 
 
 def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
-    """``i32 name(ptr state, ptr env, ptr row)``: 0 if the wave continues, in which case its arrival has been counted.
+    """``i32 name(ptr state, ptr env, ptr row)``: returns 0 if the wave continues, in which case its arrival has been
+    counted.
     """
     r = LaneCode(wave_size, vgprs)
     held: list[str] = []
@@ -67,7 +68,7 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
 
 
 def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> None:
-    """Set ``answer`` to the lanes, of those that the condition is about, for which it holds."""
+    """Set ``answer`` to those of the lanes to which a condition applies for which it holds."""
     cells = r.gep("%row", cell)
     r.begin(condition.active, cells)
     lanes = r.emit_node(condition.active) & condition.lanes
@@ -90,8 +91,9 @@ def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> Non
 
 
 def _look_at_tables(r: LaneCode, at: Check, place: int) -> None:
-    """Let the tables' routines answer, and leave if a row is undecided or stops the wave. ``place``: offset in the
-    check's row of the address of its descriptors."""
+    """Call the tables' routines, and leave if a row is undecided or stops the wave. ``place`` is the offset, in the
+    check's row, of the address of its descriptors.
+    """
     assert at.active is not None
     r.begin(at.active, "%row")
     active = r.emit_node(at.active)
@@ -189,7 +191,9 @@ def entries_text(name: str, first: int, count: int) -> str:
 
 
 def _entry_text(name: str, index: int) -> str:
-    """``i32 name(ptr state, ptr env)``, like a block: checks, and executes one instruction if the check allows it."""
+    """``i32 name(ptr state, ptr env)``, callable like a block. It performs the check, and executes one instruction if
+    the wave does not stop.
+    """
     r = LaneCode(64, 0)
     state = {word: r.gep("%state", WORDS[word].offset) for word in ("instructions", "limit")}
     entry = r.gep(r.pointer(r.load(r.gep("%env", ENV["checks"].offset), I64)), index * 8 * ENTRY_WORDS)

@@ -1,4 +1,4 @@
-"""Cubes: the texels beyond the edges of a face, which linear filters take from the adjoining face.
+"""Cube images: finds the texels beyond the edges of a face, which linear filters take from the adjoining face.
 
 Faces are numbered +x, -x, +y, -y, +z, -z, as in D3D and Vulkan; a face's s axis points right and its t axis down.
 """
@@ -22,8 +22,9 @@ _FACES: Final[tuple[tuple[Vector, Vector, Vector], ...]] = (
 """For each face, its position and the directions of its s and t axes."""
 FACES: Final = 6
 _ALONG, _REVERSED, _FIRST, _LAST = range(4)
-"""How a new coordinate is computed: the coordinate along the edge, unchanged or from the other end; or the texel at the
-new edge."""
+"""How a coordinate on the new face is computed: as the coordinate along the edge, unchanged (ALONG) or counted from the
+other end (REVERSED), or as the first or last texel at the new edge.
+"""
 
 
 def _times(vector: Vector, other: Vector) -> int:
@@ -42,7 +43,7 @@ def seams() -> tuple[tuple[int, int, int], ...]:
             parts = []
             for axis in _FACES[face][1:]:
                 same = _times(axis, along)
-                back = _times(axis, middle)  # where the face lies that is crossed from
+                back = _times(axis, middle)  # the direction of the old face, from the new one
                 parts.append((_ALONG if same > 0 else _REVERSED) if same else _LAST if back > 0 else _FIRST)
             found.append((face, parts[0], parts[1]))
     return tuple(found)

@@ -1,9 +1,10 @@
-"""Conversion between channels of buffer formats and registers, for formats known only at run time.
+"""Converts between channels of buffer formats and registers, for formats that are known only at run time.
 
 Loads: normalised numbers are divided by their largest value, f16 and smaller floats are exact, 32-bit channels are
 never converted. Stores: normalised numbers round to nearest even, scaled ones toward zero, integers are not converted,
-all are clamped, NaN counts as 0. The clamping of integers, which OpenCL requires, is not documented: AMD's library of
-OpenCL functions leaves it to the hardware, which passes Khronos' tests of out-of-range writes.
+all are clamped, NaN counts as 0. OpenCL requires that integers are clamped. That the hardware does so is not
+documented, but AMD's library of OpenCL functions leaves it to the hardware, which passes Khronos' tests of out-of-range
+writes.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ class RunTimeFormat(Struct):
 
 
 def format_table() -> str:
-    """The formats as an LLVM constant: three times 128 rows. Row: widths, 6 bits each; number format at bit 40; bytes
-    at bit 48; 0 where invalid."""
+    """The formats as an LLVM constant: three tables of 128 rows. Row: widths, 6 bits each; number format at bit 40;
+    bytes at bit 48; 0 where invalid.
+    """
 
     def row(form: BufferFormat | None) -> int:
         if form is None:
@@ -80,7 +82,7 @@ def _small_float(bits: Value, mantissa: Value) -> Value:
 
 
 def from_memory(r: Routine, f: RunTimeFormat, raw: list[Value], channel: int) -> Value:
-    """The I32 that a register receives for a channel (with d16 in its low half)."""
+    """The I32 that a register receives for a channel; with d16, the value is in the low half."""
     width, at = f.width(channel), f.offset(channel)
     word = raw[0]
     for n in range(1, 4):
@@ -108,7 +110,7 @@ def from_memory(r: Routine, f: RunTimeFormat, raw: list[Value], channel: int) ->
     value = width.eq(32).select(unsigned, converted)
     integer = _is(f, NumberFormat.SINT).select(signed, unsigned)
     value = is_integer(f.number).select(integer, value)
-    # d16: f32 in memory is truncated to f16; everything else is rounded to nearest.
+    # With d16, an f32 in memory is truncated to f16; everything else is rounded to nearest.
     single = value.bitcast(F32)
     nearest = single.fptrunc(F16)
     halves = nearest.bits()
@@ -171,7 +173,7 @@ def _to_small_float(r: Routine, value: Value, mantissa: Value) -> Value:
     single = value.bitcast(F32)
     infinity = r.const(31, I32).shl(mantissa)
     number = single.is_nan().select(r.const(0.0, F32), single).fpext(F64)
-    # Scaled so that the last place of the result is 1; all numbers below 2^-14 have the same last place.
+    # Scale so that the last place of the result is 1. All numbers below 2^-14 have the same last place.
     exponent = ((value.lshr(23) & 255).smax(113) - 127).sext(I64)
     unit = exponent - mantissa.zext(I64)
     scale = (r.const(1023, I64) - unit).shl(52).bitcast(F64)

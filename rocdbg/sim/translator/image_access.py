@@ -1,4 +1,5 @@
-"""Native routines of image instructions that take integer coordinates: loads, stores, atomics' addresses, sizes.
+"""Native routines of image instructions with integer coordinates: loads, stores, the addresses of atomics, and queries
+of sizes.
 
 Arguments ``a`` and ``b`` are those of `rocdbg.sim.core.image_request`. Addresses are in the transfer buffer from dword
 ``ADDRESSES`` on; data, one dword per component whatever the mask of components, from dword 0 on. Texels outside the
@@ -65,8 +66,9 @@ class ImageRoutines:
     # -- common beginning --------------------
 
     def begin(self, r: Routine, access: Access) -> View:
-        """Clear the fault record, fetch GFX9's addresses, read the descriptors; returns from the routine if they are
-        unsupported."""
+        """Clear the fault record, fetch GFX9's addresses, and read the descriptors; emits a return from the routine if
+        they are unsupported.
+        """
         r.set_env("fault_lanes", 0)
         r.set_env("fault_kind", 0)
         r.set_env("fault_access", int(access))
@@ -87,7 +89,7 @@ class ImageRoutines:
         return view
 
     def fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Record a lane's fault and its place."""
+        """Record a lane's fault, its kind and its address."""
         self.runtime._note(r, lane, kind)
         r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
@@ -139,12 +141,12 @@ class ImageRoutines:
         self.finish(r)
 
     def _located(self, r: Routine, size: str = "%size") -> None:
-        """Call ``translate_image`` for a store; returns 1 from the routine if a lane faults."""
+        """Call ``translate_image`` for a store, and emit a return of 1 from the routine if a lane faults."""
         call = f"call i32 @translate_image(ptr %state, ptr %env, i64 %mask, i64 {size}, i64 2, i64 %a, i64 %b)"
         r.when(r.new(I32, True, call).ne(0), lambda: r.leave(1))
 
     def check(self, r: Routine) -> None:
-        """Body of ``check_image``: where a store goes, and whether it is legal."""
+        """Body of ``check_image``: finds where a store goes, and whether it is legal."""
         self._located(r)
         r.lines.append("ret i32 0")
 
@@ -219,7 +221,7 @@ class ImageRoutines:
 def call_texel(
     r: Routine, view: View, a: Value, x: Value, y: Value, z: Value, level: Value, out: str
 ) -> Value:
-    """Call ``image_texel`` for the request ``a``; its status, I32."""
+    """Call ``image_texel`` for the request ``a``; returns its status, I32."""
     at = ", ".join(f"i64 {value.ref}" for value in (x, y, z, level))
     return r.new(
         I32, True, f"call i32 @image_texel(ptr %env, ptr {view.name}, i64 {a.ref}, i64 {_READ}, {at}, ptr {out})"
@@ -227,8 +229,9 @@ def call_texel(
 
 
 def _collect(r: Routine) -> None:
-    """Up to GFX9: copy the address registers to the transfer buffer. All registers that an address may have are read if
-    the wave has them; the others become 0 rather than what an earlier instruction left there."""
+    """Up to GFX9: copy the address registers to the transfer buffer. All registers that an address may occupy are read
+    if the wave has them; the dwords for the others become 0, so that nothing is left from an earlier instruction.
+    """
     b = r.value("%b")
     first = b & (1 << request.COUNT) - 1
     count = b.lshr(request.COUNT) & 0xFFF
@@ -245,7 +248,7 @@ def _collect(r: Routine) -> None:
 
             r.for_range(r.const(request.MOST_ADDRESSES, I64), one)
 
-        # For all lanes: derivatives are differences between neighbours.
+        # For all lanes, even inactive ones: derivatives are differences between neighbours.
         r.for_range(r.const(r.wave_size, I64), lane)
 
     r.when(first.ne(0), bring)

@@ -1,4 +1,4 @@
-"""Samples of one level of detail: from coordinates to texels, their weights and their sum.
+"""Samples one level of detail: computes texels and weights from coordinates, and the weighted sum.
 
 Coordinates are rounded to positions in units of 1/256 of a texel; weights have the same units. Sums of texels are
 computed in f64 and rounded once. How hardware rounds intermediate results is not public.
@@ -32,7 +32,7 @@ LINEAR_Z = 2
 CORNER = 4
 """Selects one of the four texels that a linear filter would use, by bits 9:8."""
 _FAR = float(1 << 20)
-"""Coordinates beyond this number of texels all count as equally far outside."""
+"""All coordinates beyond this number of texels count as equally far outside."""
 _ALPHA = (3, 1, 0, 0, 3, 2, 3, 3)
 """The index in memory of the alpha channel, by the swizzle of the border's colour: XYZW, XWYZ, WZYX, WXYZ, ZYXW, YXWZ.
 """
@@ -79,7 +79,7 @@ class _Axis:
         count = size.uitofp(F64)
         texels = normalized.select(wrapped * count, at)
         texels = texels.flt(-_FAR).select(-_FAR, texels.fgt(_FAR).select(_FAR, texels))
-        # Half borders: positions are limited to the image's edge, where a linear filter takes half of the border.
+        # With a half border, positions are limited to the image's edge, where a linear filter uses half of the border.
         half = mode.eq(int(Clamp.HALF_BORDER)) | mode.eq(int(Clamp.MIRROR_ONCE_HALF_BORDER))
         mirrors = mode.eq(int(Clamp.MIRROR_ONCE_HALF_BORDER))
         limited = mirrors.select(texels.fabs(), texels)
@@ -120,7 +120,7 @@ def level(r: Routine) -> None:
     x = axis("%x", Slot.CLAMP_X, Slot.WIDTH, both, cube, 0)
     y = axis("%y", Slot.CLAMP_Y, Slot.HEIGHT, both & ~flat, cube | flat, 8)
     z = axis("%z", Slot.CLAMP_Z, Slot.DEPTH, bit(how, LINEAR_Z) & three, never, 16)
-    # The four of a gather: (0, 1), (1, 1), (1, 0), (0, 0).
+    # The order of a gather's four texels is (0, 1), (1, 1), (1, 0), (0, 0).
     corner = how.lshr(8) & 3
     right = (corner.eq(1) | corner.eq(2)).zext(I64)
     below = (corner.ult(2) & ~flat).zext(I64)
@@ -134,7 +134,7 @@ def level(r: Routine) -> None:
     r.store(lost, r.const(0, I64))
     for n in range(4):
         r.store(r.gep("%out", n * 8), r.const(0, I64))
-    plain = a & ~(request.D16 | request.RAW | request.SIGNED)  # texels are needed at full width
+    plain = a & ~(request.D16 | request.RAW | request.SIGNED)  # the sum needs texels at full width
 
     def tap(n: Value) -> None:
         sides = [n & 1, n.lshr(1) & 1, n.lshr(2)]
@@ -145,8 +145,8 @@ def level(r: Routine) -> None:
 
         moved = [gathers.select(extra, side) for extra, side in zip((right, below), sides, strict=False)]
         at_x, at_y = x.first + moved[0], y.first + moved[1]
-        # Three texels meet at a cube's corner: the missing diagonal one is their mean; a gather uses the lane's own
-        # texel.
+        # Only three texels meet at a cube's corner. The missing diagonal one is their mean; a gather uses the lane's
+        # own texel instead.
         corner = seams & _beyond(at_x, x.size) & _beyond(at_y, y.size)
         parts = (corner & ~gathers).select(r.const(3, I64), 1)
         whole = weight.eq(1 << 24) & parts.eq(1)
@@ -181,7 +181,7 @@ def level(r: Routine) -> None:
 def _values(
     r: Routine, view: View, texel: str, number: Value, number_is_integer: Value, outside: Value
 ) -> list[Value]:
-    """The channels of a texel, or of the border's colour, as F64."""
+    """The channels of a texel, or of the border colour, as F64."""
     alpha = r.const(_ALPHA[0], I64)
     for code, place in enumerate(_ALPHA):
         alpha = view[Slot.BORDER_SWIZZLE].eq(code).select(place, alpha)
@@ -197,7 +197,9 @@ def _values(
 
 
 def _compared(r: Routine, view: View, a: Value, channels: list[Value], number: Value) -> list[Value]:
-    """With a reference value: 1 or 0 in the first channel, as the sampler's function says; otherwise the channels."""
+    """If there is a reference value, the result of the sampler's comparison (1 or 0) in the first channel; otherwise
+    the channels unchanged.
+    """
     compares = bit(a, request.COMPARE)
     reference, texel = view.real(Slot.REFERENCE), channels[0]
     limited = reference.fgt(0.0).select(reference, 0.0)
@@ -207,7 +209,7 @@ def _compared(r: Routine, view: View, a: Value, channels: list[Value], number: V
     less, equal, more = reference.flt(texel), reference.eq(texel), reference.fgt(texel)
     no = r.const(0, I64).ne(0)
     holds = bit(function, 1) & less | bit(function, 2) & equal | bit(function, 4) & more
-    # Never, always and not-equal also apply to NaN.
+    # Never, always and not-equal give their usual results for NaN, too.
     holds = function.eq(7).select(~no, function.eq(5).select(~equal, holds))
     zero = r.const(0.0, F64)
     first = holds.select(r.const(1.0, F64), zero)
@@ -219,7 +221,8 @@ def _beyond(position: Value, count: Value) -> Value:
 
 
 def _add(r: Routine, view: View, channels: list[Value], share: Value, whole: Value, taken: str) -> None:
-    """Add a weighted texel to the sum, or, with a reduction, take the minimum or maximum. ``whole``: its weight is 1.
+    """Add a weighted texel to the sum, or, with a reduction, take the minimum or maximum. ``whole`` says that the
+    texel's weight is 1.
     """
     before = r.load(taken, I64)
     reduction = view[Slot.REDUCTION]

@@ -1,4 +1,5 @@
-"""Native routine of image instructions with a sampler: level of detail, one or two levels, the result's format.
+"""The native routine of image instructions with a sampler. It computes the level of detail, samples one or two levels,
+and converts the result to its format.
 
 `rocdbg.sim.core.image_request` describes the arguments of ``sample_texture``. If the address has neither a level nor
 derivatives, the level of detail is computed from the differences between four neighbouring lanes, whether they are
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from rocdbg.sim.translator.runtime import Runtime
 
 _FRACTION = 10
-"""Fraction bits that are computed of the logarithm; half of it is used with 8 bits."""
+"""How many fraction bits of the logarithm are computed; half of the logarithm is used, with 8 fraction bits."""
 _HIGHEST = 1 << 14
-"""Practically infinite for a level of detail, in units of 1/256."""
+"""A level of detail that is practically infinite, in units of 1/256."""
 
 
 def define(runtime: Runtime) -> None:
@@ -44,7 +45,7 @@ def define(runtime: Runtime) -> None:
 
 
 class _Parts:
-    """Where the parts of an address begin, in dwords, I64; equal in all lanes."""
+    """The positions of the parts of an address, in dwords, I64; they are the same in all lanes."""
 
     def __init__(self, r: Routine, view: View, a: Value) -> None:
         self.a16 = bit(a, request.A16)
@@ -177,8 +178,9 @@ class _Sample:
         return self._half_logarithm(square)
 
     def _half_logarithm(self, square: Value) -> Value:
-        """log2(square) / 2 in units of 1/256, from the exponent and repeated squaring of the mantissa: exact except for
-        the last place."""
+        """log2(square) / 2 in units of 1/256, computed from the exponent and by repeated squaring of the mantissa. It
+        is exact except for the last place.
+        """
         r = self.r
         bits = square.bits()
         tiny = square.flt(2.0**-60) | square.is_nan()
@@ -200,7 +202,7 @@ class _Sample:
         return tiny.select(-_HIGHEST, huge.select(_HIGHEST, found))
 
     def _answer(self, lane: Value, lod: Value, raw: Value) -> None:
-        """image_get_lod: the level that would be used, and the level before limits."""
+        """Write the result of image_get_lod: the level that would be used, and the level before limits."""
         r, view = self.r, self.view
         most = (view[Slot.LAST_LEVEL] - view[Slot.FIRST_LEVEL]).shl(8)
         limited = lod.smin(most).smax(0)
@@ -297,7 +299,7 @@ class _Sample:
 
 
 def _fixed(value: Value) -> Value:
-    """A level of detail in 1/256, I64."""
+    """Convert a level of detail to units of 1/256, I64."""
     limit = float(_HIGHEST)
     scaled = (value * 256.0).rint()
     scaled = scaled.fgt(limit).select(limit, scaled)

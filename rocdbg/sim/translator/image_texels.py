@@ -1,4 +1,4 @@
-"""Texels in memory: their addresses, reading with conversion, writing.
+"""Texels in memory: computes their addresses, reads them with conversion, and writes them.
 
 Every address goes through the page table (`Runtime._page`), whatever the descriptor says. Coordinates outside the image
 read 0 and write nothing; the level of detail must be in memory.
@@ -127,7 +127,7 @@ def _late_place(r: Routine, view: View, x: Value, y: Value, layer: Value, level:
         return (value + unit - 1).udiv(unit) * unit
 
     own = view[Slot.PITCH]
-    offset, total = r.local(), r.local()  # of the level in its slice, of a slice; in texels
+    offset, total = r.local(), r.local()  # the offset of the level in its slice, and the size of a slice, in texels
     r.store(offset, r.const(0, I64))
     r.store(total, r.const(0, I64))
     width, height = view[Slot.WIDTH], view[Slot.HEIGHT]
@@ -177,13 +177,13 @@ def coordinates(r: Routine, view: View, lane: Value, a: Value) -> tuple[Value, V
     samples = view.is_one_of(Slot.DIM, ImageType.TWO_MSAA, ImageType.TWO_MSAA_ARRAY).zext(I64)
     second = flat.select(zero, 1)
     third = second + deep.select(one, 0)
-    # The index of the sample, which is ignored, precedes the level.
+    # The sample index, which is ignored, precedes the level.
     last = third + samples + 1
     x = parts.part(zero).zext(I64)
     y = flat.select(0, parts.part(second).zext(I64))
     z = deep.select(parts.part(third).zext(I64), 0)
     level = bit(a, request.LEVEL).select(parts.part(last).zext(I64), 0)
-    # The instruction addresses an array, but the image is none: use layer 0. GFX9's da does so if the image has no
+    # Use layer 0 if the instruction addresses an array but the image is not one; GFX9's da does so if the image has no
     # layers.
     array = view.is_one_of(
         Slot.TYPE, ImageType.THREE, ImageType.CUBE, ImageType.ONE_ARRAY, ImageType.TWO_ARRAY, ImageType.TWO_MSAA_ARRAY
@@ -235,13 +235,13 @@ def texel(runtime: Runtime, r: Routine) -> None:
 
     def converted() -> None:
         curved = f.number.eq(int(NumberFormat.SRGB))
-        known = replace(f, number=curved.select(int(NumberFormat.UNORM), f.number))  # alpha is linear
+        known = replace(f, number=curved.select(int(NumberFormat.UNORM), f.number))  # alpha is linear, not sRGB
         for n in range(4):
             value = from_memory(r, known, raw, n)
             if n < 3:
                 value = _special(r, f, raw[0], n, value)
             else:
-                value = f.number.eq(int(NumberFormat.SHARED)).select(0, value)  # where the exponent is stored
+                value = f.number.eq(int(NumberFormat.SHARED)).select(0, value)  # this channel stores the exponent
             r.store(r.gep("%out", n * 8), value.zext(I64))
 
     plain = bit(a, request.RAW)

@@ -138,7 +138,7 @@ def address(
         r.store(within, r.load(within, I64) | odd.shl(n))
 
     r.for_range(bits, bit)
-    # The low bits of the base are not an offset: they mix the channels once more.
+    # The low bits of the base are not an offset: they are also mixed into the channel bits.
     mask = r.const(1, I64).shl(bits) - 1
     return (base & ~mask) + block.shl(bits) + (r.load(within, I64) ^ base & mask)
 

@@ -1,4 +1,4 @@
-"""An image descriptor and the instruction's view of it in translated code: an array of numbers on the stack.
+"""The instruction's view of an image descriptor in translated code: an array of numbers on the stack.
 
 `rocdbg.sim.images.fields` says where the fields are; its tables are constants of the module, so that one routine serves
 every generation.
@@ -52,7 +52,7 @@ class Slot(IntEnum):
     BORDER_SWIZZLE = auto()
     MIN_LOD = auto()
     DIM = auto()
-    """The `ImageType` that the instruction's addresses have."""
+    """The `ImageType` for which the instruction's addresses are."""
     RULES = auto()
     # Slots of the sampler.
     CLAMP_X = auto()
@@ -189,7 +189,7 @@ def read(r: Routine) -> None:
     for n in range(8):
         word = r.load(r.gep(image, n * 4), I32).zext(I64) if n < 4 else None
         if word is None:
-            # Not read if there are only four dwords: they may be the last of the scalar file.
+            # If there are only four dwords, the others are not read: the four may be the last of the scalar file.
             place = short.select(r.const(0, I64), n * 4)
             word = short.select(0, r.load(r.gep(image, place), I32).zext(I64))
         r.store(r.gep(words, n * 8), word)
@@ -271,7 +271,8 @@ def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
     gfx9 = rules.ule(int(Rules.GFX9))
     own = early | most.eq(0) & (gfx9 | own_pitch & pitch.ne(0))
     view[Slot.PITCH] = own.select(pitch + 1, 0)
-    # GFX9's instructions do not say what they address: the image does, except for the layer. DIM is set from TYPE.
+    # On GFX9, the image and not the instruction determines what the addresses mean, except for the layer, so DIM is set
+    # from TYPE.
     declared = (a.lshr(request.DIM) & 7) + 8
     layered = bit(a, request.DA)
     by_type = layered.select(_mapped(view, _WITH_LAYER), _mapped(view, _WITHOUT_LAYER))

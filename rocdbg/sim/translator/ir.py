@@ -1,8 +1,8 @@
-"""Text of LLVM IR for the builder's primitives, on scalars and on vectors of lanes.
+"""Writes LLVM IR for the builder's primitives, on scalars and on vectors of lanes.
 
 `Writer` knows types, constants and primitives, but nothing about waves. A uniform value is an LLVM scalar, a varying
-one a vector of ``width`` lanes. f16 is computed in f32 or f64 where that rounds once (both are wide enough for these
-operations), so that results do not depend on whether the host has f16 arithmetic.
+one a vector of ``width`` lanes. f16 operations are computed in f32 or f64, which are wide enough that rounding twice
+equals rounding once, so that results do not depend on whether the host has f16 arithmetic.
 """
 
 from __future__ import annotations
@@ -120,11 +120,11 @@ class Bounded(str):
 
 
 _SMALL = 256
-"""Only bounds below this are kept: they serve to prove that a shift count is below the width."""
+"""Only bounds below this are recorded: they are used to prove that a shift count is below the width."""
 
 
 def most(value: Value) -> int:
-    """The greatest unsigned value that an integer may have, as far as is known."""
+    """A known upper bound of an integer's unsigned value."""
     if isinstance(value.ref, Bounded):
         return value.ref.most
     if isinstance(value.ref, Constant):
@@ -181,8 +181,9 @@ class Writer(Arithmetic):
         return f"%{stem}{self._counter}"
 
     def text_type(self, type: Type, uniform: bool) -> str:
-        """Text of a type, the only place where types become text: scalars of `builder.Type`, and vectors of them with
-        one element per lane. LLVM's code generator asserts on vectors of one element."""
+        """The text of a type: a scalar of `builder.Type`, or a vector with one element per lane. Only this function
+        converts types to text. Vectors of one element are avoided because LLVM's code generator asserts on them.
+        """
         name = scalar_type(type)
         if uniform:
             return name
@@ -246,9 +247,10 @@ class Writer(Arithmetic):
     # -- primitives --------------------
 
     def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
-        """As `Arithmetic.emit`. Meaningless operations (operands of other types) raise an error here, because LLVM
-        would abort the process. Operations that LLVM leaves undefined are defined: shifts are by the count modulo the
-        width (by less than the width where that is not a power of two), divisors are at least 1."""
+        """As `Arithmetic.emit`. Meaningless operations (on operands of other types) raise an error here, because LLVM
+        would abort the process. Operations that are undefined in LLVM are defined here: shifts are by the count modulo
+        the width (by less than the width where that is not a power of two), divisors are at least 1.
+        """
         if not well_typed(op, type, [a.type for a in args]):
             raise TypeError(f"{op.name} of {', '.join(a.type.name for a in args)} to {type.name}")
         self.check_exact(op, type)
@@ -271,7 +273,7 @@ class Writer(Arithmetic):
         if folded is not None:
             return folded
         if type is F16 or any(a.type is F16 for a in args):
-            # the steps in wider types are exact, or made so that rounding their result rounds only once
+            # the steps in wider types are exact, or such that rounding their result amounts to rounding once
             with self.nearest():
                 special = self._half(op, type, args)
             if special is not None:
@@ -332,8 +334,10 @@ class Writer(Arithmetic):
     # -- directed rounding --------------------
 
     def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
-        """f32 and f64 use the host's rounding mode, in separate functions: no other code can be moved to where the mode
-        is changed. f16 is computed in f64: rounding twice in the same direction is rounding once."""
+        """Apply a primitive with directed rounding. f32 and f64 use the host's rounding mode, in separate functions so
+        that no other code can be moved to where the mode is changed. f16 is computed in f64: rounding twice in the same
+        direction is rounding once.
+        """
         if type is F16:
             if op is Op.FPTRUNC:
                 wide = args[0].fpext(F64)
@@ -390,7 +394,7 @@ class Writer(Arithmetic):
     def _half(self, op: Op, type: Type, args: Sequence[Value]) -> Value | None:
         """f16 computed in wider types. f32 has 24 >= 2 * 11 + 2 bits: rounding twice equals rounding once.
 
-        fma: adding a third f16 to the product of two in f64 loses no bit that could break a tie.
+        For fma, adding a third f16 to the product of two in f64 does not lose a bit that could break a tie.
         """
         if op in _VIA_F32:
             return self.emit(op, F32, [a.fpext(F32) for a in args]).fptrunc(F16)
@@ -468,7 +472,7 @@ def _fold(writer: Writer, op: Op, type: Type, args: Sequence[Value]) -> Value | 
         second = writer.constant(args[1])
         for known, other in ((first, args[1]), (second, args[0])):
             if known is not None and op in (Op.AND, Op.OR) and known in (0, (1 << type.bits) - 1):
-                # one of both bounds: it leaves the other operand as it is, or decides
+                # the constant is 0 or all ones: the result is the other operand or the constant
                 return other if (known == 0) is (op is Op.OR) else writer.const(known, type)
         if second is None:
             return None

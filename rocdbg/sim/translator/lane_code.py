@@ -1,4 +1,4 @@
-"""Native routines of `rocdbg.sim.core.lane_expressions`: expressions, evaluated for the lanes of a wave in turn.
+"""Native routines that evaluate expressions (`rocdbg.sim.core.lane_expressions`) for the lanes of a wave in turn.
 
 A routine returns `UNDECIDED` at the first lane that has no value. Everything that becomes a host address is checked
 first: offsets of registers when the expression is translated, addresses of memory when they are computed.
@@ -112,7 +112,7 @@ class LaneCode(Routine):
         return self.lane
 
     def require(self, condition: Value) -> None:
-        """Leave the routine undecided unless a condition holds."""
+        """Emit a return of `UNDECIDED` unless a condition holds."""
         ok, bad = self.fresh("ok")[1:], self.fresh("undecided")[1:]
         self.branch_if(condition, ok, bad)
         self.mark(bad)
@@ -177,7 +177,7 @@ class LaneCode(Routine):
         return self._scratch
 
     def _private(self, address: Value, size: int) -> tuple[Value, Value, Value]:
-        """A private access that crosses from one dword to the next in mid-dword is undecided."""
+        """Translate a private address. An access that is not aligned and crosses into the next dword is undecided."""
         whole = (address & 3).ule(4 - size) if size <= 4 else (address & 3).eq(0)
         limit = self.state("scratch_size").lshr(self.wave_size.bit_length() - 1)
         legal = self._within(address, size, limit) & whole

@@ -2,12 +2,12 @@
 buffer.
 
 ``i32 lds_ACCESS_SIZE(state, env, mask, size, a, b)``, ACCESS one of read, read2, write, write2, SIZE bytes of one
-element. ``a`` packs places in the state, 20 bits each: the address VGPR, the first data VGPR, for write2 the second
-one's. ``b`` packs the offsets of the one or two elements, 32 bits each.
+element. ``a`` packs places in the state, 20 bits each: the address VGPR, the first data VGPR, and for write2 the first
+VGPR of the second element. ``b`` packs the offsets of the one or two elements, 32 bits each.
 
-One comparison of all addresses with the size of the LDS shows whether everything is in range. A chunk of lanes that are
-all active, at one address or at neighbouring elements, needs neither gather nor scatter. Accesses that are out of range
-or overlap take the slow path through the transfer buffer and the per-lane routines.
+One comparison of all addresses with the size of the LDS shows whether everything is in range. A chunk whose lanes are
+all active and access one address or neighbouring elements needs neither gather nor scatter. Accesses that are out of
+range or overlap take the slow path through the transfer buffer and the per-lane routines.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Lanes:
             reach = reach.umax(_offset(r, 1) + size)
         held = r.state("lds_size").zext(I64)
         self.otherwise(held.ult(reach))
-        # Addresses become signed indices; larger addresses take the slow path.
+        # Addresses are used as signed indices, so larger addresses take the slow path.
         limit = r.splat((held - reach).umin(FARTHEST).trunc(I32))
         beyond = [r.op("icmp ugt", "i32", address, limit) for address in self.addresses]
         self.otherwise(self.where(beyond))
@@ -106,7 +106,7 @@ class _Lanes:
         return r.any([r.op("icmp ne", "i32", self.addresses[chunk], wanted)])
 
     def elements(self, count: int) -> list[str]:
-        """Host pointers relative to which the addresses are, for each element."""
+        """For each element, the host pointer to which the addresses are relative."""
         return [self.r.pointer(self.base + _offset(self.r, n)) for n in range(count)]
 
 
@@ -212,7 +212,7 @@ def _write_chunk(r: VectorRoutine, lanes: _Lanes, base: str, chunk: int, values:
 
 
 _ROWS = (1, 2, 4)
-"""Element sizes in dwords for which neighbouring elements are moved by vector loads and stores."""
+"""The element sizes, in dwords, for which neighbouring elements are moved by vector loads and stores."""
 
 
 def _picks(numbers: list[int]) -> str:

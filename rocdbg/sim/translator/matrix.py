@@ -1,5 +1,5 @@
-"""The native routines of matrix instructions. This module has those of CDNA: loops over results that call
-`matrix_sums`; `wmma` and `matrix_scaled` have the others.
+"""The native routines of matrix instructions. This module has the routines of CDNA, which are loops over results that
+call `matrix_sums`; `wmma` and `matrix_scaled` have the other routines.
 
 ``i32 matrix_NAME(state, env, a, b, c, d, constant, control)``: a to d are offsets of registers in the state; c is -1 if
 the accumulator is given by the bits of ``constant``. ``control``: cbsz in bits 2:0, abid in 7:4, blgp in 10:8. EXEC is
@@ -70,7 +70,7 @@ def _dot(
     else:
         receivers = r.const(1, I64).shl(control & 7)
         source = block & ~(receivers - 1) | control.lshr(4) & 15  # One block of A for several (cbsz, abid)
-        # abid may name a block that the instruction does not have; what hardware then reads is not documented.
+        # abid may name a block that the instruction does not have; it is not documented what hardware reads then.
         source = receivers.eq(1).select(block, source) & shape.blocks - 1
         if shape.a == "f64":
 
@@ -98,9 +98,9 @@ def _lane_group(lane: Value, pattern: Value) -> Value:
 
 
 def _sparse_elements(r: Routine, shape: Shape, row: Value, column: Value) -> tuple[list[Value], list[Value]]:
-    """A's elements and the elements of B with which the index (register c) pairs them: two of each four.
+    """A's elements, and the elements of B with which the index (register c) pairs them: two of every four.
 
-    Each lane has two bits per element of A, in the set of the index register that abid names if cbsz is 0.
+    Each lane has two bits of index per element of A. If cbsz is 0, abid names the set of bits in the index register.
     """
     control = r.value("%control")
     per_a, size = shape.a_per_lane, BITS[shape.a]

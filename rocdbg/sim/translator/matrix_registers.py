@@ -1,4 +1,4 @@
-"""Register access of the matrix instructions' routines: elements of lanes, and results in the transfer buffer."""
+"""Register access in the routines of matrix instructions: elements of lanes, and results in the transfer buffer."""
 
 from __future__ import annotations
 

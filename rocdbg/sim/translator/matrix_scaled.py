@@ -1,12 +1,12 @@
 """The native routines of gfx950's v_mfma_*_f8f6f4: factors in any of five formats, with one scale for each 32 of them.
 
-A lane holds 32 elements of a row of A (or column of B): 32 successive ones along K if they have 4 or 6 bits; twice 16,
-half of K apart, if they have 8 bits. Lane ``rows`` * n + i has the scale (E8M0: the exponent of a power of two, 0xff is
-NaN) of row i for the elements from 32 n on.
+A lane holds 32 elements of a row of A (or column of B): 32 successive ones along K if they have 4 or 6 bits, or two
+runs of 16, half of K apart, if they have 8 bits. Lane ``rows`` * n + i has the scale (E8M0: the exponent of a power of
+two, 0xff is NaN) of row i for the elements from 32 n on.
 
 ``control``: format of A in bits 2:0 and of B in 10:8 (0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4), negation and absolute value
-of C in 12 and 13; for the scales of A and B, the byte of the register in 15:14 and 17:16, the `ScaleKind` in 19:18 and
-21:20, and the place in 42:22 and 63:43.
+of C in 12 and 13. For the scale of A, the byte of the register is in 15:14, the `ScaleKind` in 19:18 and the place in
+42:22; for the scale of B, they are in 17:16, 21:20 and 63:43.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from rocdbg.sim.semantics import floats
 from rocdbg.sim.semantics.float8 import E4M3_FNUZ, E4M3_OCP, E5M2_FNUZ, E5M2_OCP, widen
 
 _KEPT = 24
-"""Fraction bits that products keep below the largest exponent."""
+"""How many fraction bits of products are kept below the largest exponent."""
 _SUM = 31
-"""Fraction bits that are kept of the sum with the accumulator."""
+"""How many fraction bits of the sum with the accumulator are kept."""
 _NO_EXPONENT = -999
-"""The exponent that a zero product counts with."""
+"""Stands for the exponent of a product that is zero."""
 
 
 class _Layout(Struct, frozen=True):
@@ -60,7 +60,7 @@ def number(raw: Value, kind: str) -> Value:
 
 
 _WIDE = {"f16": (Type("i320", 320), -149), "bf16": (Type("i576", 576), -266)}
-"""For factors: an integer type that holds every sum of products and an f32, in units of 2^this."""
+"""By type of factor: an integer type that can hold every sum of products and an f32, and the exponent of its unit."""
 
 
 def exact(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str, at_once: int) -> Value:
@@ -82,7 +82,7 @@ def _exact_step(a: Sequence[Value], b: Sequence[Value], c: Value, kind: str) -> 
         terms.append((sx ^ sy, mx * my, ex + ey - 2 * fraction))
     total = c.builder.const(0, wide)
     for negative, significand, exponent in terms:
-        # The bound is for infinities and NaNs, which are handled below.
+        # The upper bound is needed for infinities and NaNs, which are handled below.
         place = (exponent - lowest).smax(0).umin(wide.bits - 64).zext(wide)
         moved = significand.zext(wide).shl(place)
         total = total + negative.select(-moved, moved)

@@ -15,7 +15,7 @@ _LINKS = ("link_0", "link_1", "link_2")
 def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
     """``i32 run_planned(ptr state, ptr env, ptr tables)``. %tables: page directories of single instructions.
 
-    A block is run where there is one that lies within the range, else one instruction.
+    Where a block begins that lies within the range, the block is run, otherwise one instruction.
     """
 
     def body(r: Routine) -> None:
@@ -145,7 +145,7 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
         r.mark("ended")
         short = status.eq(int(Status.BUDGET)) & r.state("instructions").ult(r.state("limit"))
         r.branch_if(short | status.eq(int(Status.REGISTERS)), "piecewise", "back")
-        r.mark("piecewise")  # what is left of the budget, or of the registers, does not take the whole block
+        r.mark("piecewise")  # the budget, or the number of registers, does not suffice for the whole block
         r.store(steps_only, r.const(1, I64))
         r.go("step")
         r.mark("back")
@@ -170,7 +170,7 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
 
 
 def _row(r: Routine, get: Callable[[str], Value], pc: Value, name: str, none: str) -> str:
-    """Pointer to the row of a PC; to ``none`` if there is none."""
+    """Pointer to the row of a PC; branches to label ``none`` if there is no row."""
     index = (pc - get("base")).lshr(2)
     r.branch_if(index.ult(get("count")), f"{name}.in", none)
     r.mark(f"{name}.in")
@@ -181,7 +181,8 @@ def _row(r: Routine, get: Callable[[str], Value], pc: Value, name: str, none: st
 
 
 def _entry(r: Routine, roots: str, key: Value, offset: Value, name: str, none: str) -> Value:
-    """What page directories have for an offset in the window under a MODE key; to ``none`` if that is 0."""
+    """The entry of page directories for an offset in the window and a MODE key; branches to label ``none`` if it is 0.
+    """
     directory = r.load(r.gep(roots, key.shl(3)), I64)
     r.branch_if(directory.eq(0), none, f"{name}.page")
     r.mark(f"{name}.page")

@@ -1,5 +1,6 @@
-"""Names of the native routines that blocks call, and their slots. Imports little, because nothing else is needed if the
-cache is warm."""
+"""Names of the native routines that blocks call, and their slots. This module imports little: with a warm cache, the
+rest of the translator is not needed.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +107,7 @@ def noted_by(helper: str) -> str | None:
 
 
 def seen_by(helper: str) -> str | None:
-    """The routine that observes what ``helper`` does to memory, or None if none of that is watched."""
+    """The routine that observes what ``helper`` does to memory; None if its accesses are not tracked."""
     if helper == "sload":
         return "seen_sload"
     access, _, _ = helper.partition("_")

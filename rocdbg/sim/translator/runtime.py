@@ -1,9 +1,9 @@
 """The native routines that blocks call: address translation, transfers, atomics, lane moves; and the dispatch loop.
 
-Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or 1 after writing the
-fault record of the environment. A memory routine first turns each active lane's address (``ENV_ADDRESS``)
-into a host pointer and a dword stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that
-an instruction that faults in any lane has no effect.
+Every routine is ``i32 name(ptr state, ptr env, i64 mask, i64...)`` and returns 0, or, after writing the environment's
+fault record, 1. A memory routine first turns each active lane's address (``ENV_ADDRESS``) into a host pointer and a
+dword stride (``ENV_POINTER``, ``ENV_KIND``) and only then touches memory, so that an instruction that faults in any
+lane has no effect.
 
 A stride is the distance in memory of a lane's consecutive dwords: 4, or 4 * wave size in scratch, which is interleaved
 by lane; 0 marks a lane whose access is dropped (an out-of-range buffer access): it reads 0 and writes nothing.
@@ -66,7 +66,7 @@ class Runtime:
     def emit(
         self, routine: AnyRoutine, name: str, params: str, body: Callable[[AnyRoutine], None], linkage: str = ""
     ) -> None:
-        """Let ``body`` emit into ``routine``, and add the result as the function ``name``."""
+        """Let ``body`` emit code into ``routine``, and add the result as the function ``name``."""
         routine._counter = self._counter
         body(routine)
         self._counter = routine._counter
@@ -83,7 +83,7 @@ class Runtime:
         moves = "ptr %env, i64 %mask, i64 %size"
         two = "ptr %state, ptr %env, i64 %mask, i64 %group"
         if part.startswith("dispatch"):
-            # A bit of GFX9's MODE makes register numbers relative to M0; gfx125x's MODE has the highest bits of
+            # On GFX9, a bit of MODE makes register numbers relative to M0; on gfx125x, MODE has the highest bits of
             # register numbers.
             suffix = part.removeprefix("dispatch")
             self.indexed, self.banked = suffix == "_indexed", suffix == "_banked"
@@ -219,7 +219,7 @@ class Runtime:
 
     @staticmethod
     def _scalar(r: Routine) -> None:
-        """Report a fault in global memory as that of a scalar access, without lanes, if %a is not 0."""
+        """If %a is not 0, report a fault in global memory as one of a scalar access, without lanes."""
 
         def change() -> None:
             r.set_env("fault_space", int(Space.SCALAR))
@@ -249,7 +249,9 @@ class Runtime:
         return pointer, r.const(4, I64), kind
 
     def _lds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """An access beyond the workgroup's LDS faults, or is dropped as a whole if the environment says so."""
+        """Translate an LDS offset. An access beyond the workgroup's LDS faults, or, if the environment says so, is
+        dropped as a whole.
+        """
         end = address + r.value("%size")
         legal = end.ule(r.state("lds_size").zext(I64)) & address.ule(0xFFFFFFFF)
         drops = r.env("lds_drops").ne(0)
@@ -257,7 +259,8 @@ class Runtime:
         return r.state("lds_pointer") + address, (drops & ~legal).select(r.const(0, I64), 4), kind
 
     def _gds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """Global data share: %a is M0, with base and size in bytes. Accesses beyond the size read 0 and write nothing.
+        """Translate an offset in the global data share. %a is M0, with base and size in bytes. Accesses beyond the size
+        read 0 and write nothing.
         """
         base, limit = r.value("%a").lshr(16) & 0xFFFF, r.value("%a") & 0xFFFF
         end = address + r.value("%size")
@@ -288,7 +291,7 @@ class Runtime:
         return self._interleaved(r, scratch_origin(r), address, lane)
 
     def _flat(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """Generic address; %a is the scratch base. Apertures are 4 GiB long."""
+        """Translate a generic address; %a is the scratch base. Apertures are 4 GiB long."""
         high = address.lshr(32)
         low = address & 0xFFFFFFFF
         shared = high.eq(r.env("shared_aperture").lshr(32))
@@ -325,7 +328,7 @@ class Runtime:
         return body
 
     def _check(self, space: str) -> Callable[[Routine], None]:
-        """Only check that a store would be legal (for instructions that store to two places)."""
+        """Check whether a store would be legal, without storing (for instructions that store to two places)."""
         call = (
             f"call i32 @translate_{space}(ptr %state, ptr %env, i64 %mask, i64 %size, i64 2, i64 %a, i64 %b)"
         )
@@ -388,8 +391,9 @@ class Runtime:
         self._each(r, whole, part, lambda lane: None)
 
     def _scalar_load(self, r: Routine) -> None:
-        """Load %size bytes at ENV_ADDRESS[0] into lane 0 of the transfer buffer. %a: number of bytes in range, which
-        are known to be readable; a buffer load (%b = 1) reads 0 beyond %a bytes from the address."""
+        """Load %size bytes at ENV_ADDRESS[0] into lane 0 of the transfer buffer. For a buffer load (%b = 1), %a is the
+        number of bytes in range, and it reads 0 beyond %a bytes from the address.
+        """
         r.set_env("fault_lanes", 0)
         r.set_env("fault_kind", 0)
         r.lines.append("%need = add i64 1, 0")
@@ -502,7 +506,9 @@ class Runtime:
         return r.const((1 << self.wave_size) - 1, I64)
 
     def _bpermute(self, r: Routine) -> None:
-        """data[2][L] = data[1][S], data[3][L] = S in mask, S = lane data[0][L] / 4 of L's group of lanes."""
+        """data[2][L] = data[1][S] and data[3][L] = whether S is in the mask, where S is lane data[0][L] / 4 of L's
+        group.
+        """
         inside = r.value("%group").umin(self.wave_size) - 1
 
         def lane(lane: Value) -> None:
@@ -515,7 +521,9 @@ class Runtime:
         r.lines.append("ret i32 0")
 
     def _permute(self, r: Routine) -> None:
-        """data[2][D] = data[1][L] for active lanes L in order, D = lane data[0][L] / 4 of L's group; else 0."""
+        """data[2][D] = data[1][L] for active lanes L in order, where D is lane data[0][L] / 4 of L's group; 0 for other
+        lanes D.
+        """
         inside = r.value("%group").umin(self.wave_size) - 1
         r.for_lanes(self._all(r), lambda lane: r.store(r.data(2, lane), r.const(0, I32)))
 
@@ -529,7 +537,7 @@ class Runtime:
     # -- the dispatch loop --------------------
 
     def _mode_key(self, r: Routine) -> Value:
-        """Under which key blocks are at the wave's PC, as an I32."""
+        """The MODE key that selects the blocks for the wave's current mode, as an I32."""
         mode = r.state("mode")
         key = mode & 0x3FF | mode.lshr(13) & 0x400
         if self.indexed:

@@ -1,4 +1,4 @@
-"""The scalar registers that an instruction writes, whether its operands name them or not.
+"""Determines the scalar registers that an instruction writes, whether or not its operands name them.
 
 The semantic is run with a builder that records what is written; nothing is compiled.
 """
@@ -19,7 +19,7 @@ SCC = SPECIAL_CODES["src_scc"]
 
 
 class _AnySlot(dict[str, int]):
-    """Slots of routines that are never called."""
+    """Gives every routine a slot; the routines are never called."""
 
     def __missing__(self, name: str) -> int:
         return 0

@@ -1,10 +1,11 @@
 """The native scheduler: gives the resident waves their turns, keeps barriers, ends waves and creates workgroups.
 
 It does the same as `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch`, on the same memory
-(`rocdbg.sim.device.schedule`), and returns to them for everything else: with CONTINUE when there is nothing to report
-(budget or time are used up, an interrupt is requested, no wave is left or can run, the next wave was already reported),
-with MISS when code must be translated for the wave whose turn it is, or with the status that ended the turn of
-``current``.
+(`rocdbg.sim.device.schedule`), and returns to them for everything else:
+* with CONTINUE when there is nothing to report: budget or time are used up, an interrupt is requested, no wave is left
+  or can run, or the next wave was already reported;
+* with MISS when code must be translated for the wave whose turn it is;
+* with the status that ended the turn of ``current``.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ def turns(r: Schedule) -> None:
     native = r.new(I32, True, f"call i32 %run(ptr {wave}, ptr %env, ptr %blocks)")
     short = native.eq(int(Status.BUDGET)) & r.load(count, I64).ult(end)
     r.branch_if(short, "rest", "whole")
-    r.mark("rest")  # does not fill the next block
+    r.mark("rest")  # not enough for the next block
     single = r.new(I32, True, f"call i32 %run(ptr {wave}, ptr %env, ptr %steps)")
     r.go("ran")
     r.mark("whole")
@@ -255,7 +256,7 @@ def _select(condition: Value, yes: Value, no: Value) -> str:
 
 
 def _search(r: Schedule) -> None:
-    """From label ``search`` to ``searched``: %found is the slot to examine first."""
+    """The code from label ``search`` to label ``searched``; afterwards %found is the slot to examine first."""
     oldest, cursor = r.get("first"), r.get("cursor")
     r.go("seek")
     r.mark("seek")
@@ -280,7 +281,8 @@ def _group(r: Schedule) -> tuple[Value, Value]:
     """First slot of %slot's workgroup, and its number of slots."""
     size = r.get("group_waves")
     slot = r.value("%slot")
-    # Both fit in 32 bits, which divide in half the time: every wave comes here at every barrier.
+    # Both fit in 32 bits, and 32-bit divisions take half the time, which matters because every wave comes here at every
+    # barrier.
     return slot - slot.trunc(I32).urem(size.trunc(I32)).zext(I64), size
 
 
@@ -394,8 +396,9 @@ def create(r: Schedule) -> None:
 
 
 def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
-    """Clear memory most of which may be untouched: many pages are returned to the host instead, and read as zeros
-    again."""
+    """Clear memory that may be mostly untouched: if it has many pages, these are returned to the host, and read as
+    zeros again.
+    """
     page, end = r.get("page_size"), start + size
     first, last = (start + page - 1) & -page, end & -page
     function = r.get("madvise")
@@ -416,7 +419,9 @@ def _clear_pages(r: Schedule, start: Value, size: Value) -> None:
 def _wave(
     r: Schedule, slot: Value, image: Value, lds: Value, group: tuple[Value, Value, Value], used: Value
 ) -> None:
-    """Put a new wave into its initial state and at the end of the list. ``used``: its slot held another wave before."""
+    """Put a new wave into its initial state and at the end of the list. ``used`` says that its slot held another wave
+    before.
+    """
     wave, source, ids = r.wave(slot), r.pointer(image), r.get("id_bytes")
     r.copy(r.gep(wave, ENGINE_OFFSET), source, ENGINE_SIZE)
     source = r.gep(source, ENGINE_SIZE)

@@ -1,6 +1,7 @@
-"""The native routine that records stores to certain memory: blocks translated for it call it after each store.
+"""The native routine that records stores to certain memory. Blocks that were translated to use it call it after each
+store.
 
-First, the routine that checks a store is called with the store's arguments, which leaves the host address of each lane
+They first call the routine that checks a store with the store's arguments, which leaves the host address of each lane
 in the environment, whatever the address space. Stores are matched against ranges of host memory, so LDS and private
 memory are found in the same way as global memory. Other blocks are not affected.
 """
@@ -45,7 +46,7 @@ def noted(r: Routine) -> None:
             place = (pointer & ~3) + at.lshr(2) * stride + (at & 3)
             overlaps(place, place + 1)
 
-        # Interleaved by lane: dword by dword.
+        # The lane's memory is interleaved: go dword by dword.
         r.when(stride.ne(4) & stride.ne(0), lambda: r.for_range(size, byte))
 
         def note() -> None:

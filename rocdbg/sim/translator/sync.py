@@ -1,4 +1,4 @@
-"""The native routine of global wave sync (GWS), with the operations of the ISA documents.
+"""The native routine of global wave sync (GWS), which has the operations of the ISA documents.
 
 A barrier is initialised with the number of waves minus one, by the program or by its first wave. Each wave that finds
 the counter above 0 decrements it and waits; the wave that finds 0 flips the flag, which releases the others, and sets
@@ -34,8 +34,9 @@ class Sync(IntEnum):
 def gws(r: Routine) -> None:
     """Body of ``gws``: %size = `Sync`, %a = number of the resource, %b = value.
 
-    Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave must wait and retry. Its state (``gws``) says what it
-    waits for: 0 for nothing, otherwise 1, and for barriers bit 1 is the flag under which it entered.
+    Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave must wait and retry. The wave's engine word ``gws``
+    says what it waits for: 0 if it does not wait, otherwise bit 0 is set, and for barriers bit 1 is the flag when it
+    arrived.
     """
     resource = r.pointer(r.env("gws_pointer"))
     at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}

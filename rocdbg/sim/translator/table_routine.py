@@ -1,7 +1,7 @@
 """The native routine of a `checks.Table`: one expression, for the lanes of a wave and for many rows of cells.
 
-What does not depend on cells is computed once for a lane, and kept in arrays. An undecided row does not keep the others
-from being decided.
+Parts that do not depend on cells are computed once for each lane, and kept in arrays. An undecided row does not prevent
+the others from being decided.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from rocdbg.sim.translator.lane_code import LaneCode
 
 
 def table_text(name: str, holds: Node, cells: int, wave_size: int, vgprs: int) -> str:
-    """``i32 name(ptr state, ptr env, ptr table)``: 0; the rows of the table's descriptor then have their answers."""
+    """``i32 name(ptr state, ptr env, ptr table)``: returns 0; afterwards the rows of the table's descriptor have their
+    results.
+    """
     r = _TableCode(wave_size, vgprs)
     r.rows_of(holds, 8 * (ROW_HEAD + cells))
     r.lines.append("ret i32 0")
@@ -45,7 +47,7 @@ class _TableCode(LaneCode):
         self.mark(ok)
 
     def rows_of(self, holds: Node, stride: int) -> None:
-        """Answer all rows, of ``stride`` bytes each."""
+        """Evaluate all rows, of ``stride`` bytes each."""
         first = self.pointer(self.load(self.gep("%table", 8 * TABLE_ROWS), I64))
         count = self.load(self.gep("%table", 8 * TABLE_COUNT), I64)
         active = self.load(self.gep("%table", 8 * TABLE_ACTIVE), I64)
@@ -54,7 +56,7 @@ class _TableCode(LaneCode):
             self.store(kept, self.const(0, I64))
 
         def mine(row: str) -> Value:
-            """The lanes that a row is about."""
+            """The lanes to which a row applies."""
             of = self.load(self.gep(row, 8 * ROW_WAVE), I64)
             lanes = self.load(self.gep(row, 8 * ROW_LANES), I64) & active
             return (of.eq(ANY_WAVE) | of.eq(wave)).select(lanes, self.const(0, I64))
@@ -76,8 +78,9 @@ class _TableCode(LaneCode):
         return is_uniform(node) and not _has_cell(node)
 
     def _columns(self, holds: Node, lanes: Value, bad: str) -> dict[int, tuple[Node, str]]:
-        """Arrays with the values, for each lane, of what does not depend on cells; by identity of the node. Lanes for
-        which one of them is undecided are added to ``bad``."""
+        """Arrays, by identity of the node, that hold for each lane the values of parts that do not depend on cells.
+        Lanes for which such a part is undecided are added to ``bad``.
+        """
         found: dict[int, tuple[Node, str]] = {}
         for node in _fixed(holds):
             if id(node) not in self._kept and id(node) not in found:
@@ -148,8 +151,9 @@ def _has_cell(node: Node) -> bool:
 
 
 def _fixed(node: Node) -> Iterator[Node]:
-    """The largest parts that every row computes, with the same value for a lane. The branches of a choice are not among
-    them: the one that is not taken may have no value."""
+    """The largest parts that every row computes and that have the same value in all rows. The branches of a choice are
+    not among them, because the one that is not taken may have no value.
+    """
     if not _has_cell(node):
         if not isinstance(node, Constant | LaneNumber) and not is_uniform(node):
             yield node

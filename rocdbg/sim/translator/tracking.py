@@ -1,8 +1,8 @@
 """Native routines that watch memory accesses: they mark written bytes and count reads of unmarked ones.
 
-A block translated for this calls ``seen_*`` after each successful access, with the same arguments and the
-instruction's pc. These routines compute the lanes' addresses again, so the routines that do the accesses are not
-affected, and cost nothing extra if nothing is watched.
+A block translated for this calls ``seen_*`` after each successful access, with the same arguments and the instruction's
+pc. These routines compute the lanes' addresses again, so the routines that perform the accesses are not affected, and
+take no longer if nothing is watched.
 
 The shadow of a byte is at a fixed distance from it on the host; the distance is in the upper 56 bits of the flags in
 the page table, and is 0 for memory that is not watched. Private memory, LDS and GDS are never watched.
@@ -76,7 +76,7 @@ class SeenRoutines:
         r.lines.append("ret i32 0")
 
     def _scalar(self, r: Routine) -> None:
-        """As `Runtime._scalar_load`: with %b only %a bytes are in range."""
+        """Observe a scalar load; as in `Runtime._scalar_load`, only %a bytes are in range if %b is set."""
         size = r.value("%b").ne(0).select(r.value("%a").umin(r.value("%size")), r.value("%size"))
         start = r.load(r.gep("%env", layout.ENV_ADDRESS), I64)
         self._visit(r, r.const(_NO_LANE, I64), _Span(size, lambda n: start + n), True, False)
@@ -158,7 +158,7 @@ def _note(r: Routine) -> None:
 
         r.when(mine, add)
 
-    # The first few rows nearly always suffice; the whole table is searched before a read is dropped.
+    # The first few rows nearly always suffice; the whole table is searched before a read counts as lost.
     r.for_range(r.const(8, I64), row)
     r.when(r.load(found, I64).eq(0), lambda: r.for_range(r.const(uninitialized_reads.CAPACITY, I64), row))
     lost = r.gep(table, uninitialized_reads.LOST * 8)

@@ -22,14 +22,17 @@ from rocdbg.sim.translator.blocks import Block
 from rocdbg.sim.translator.wave_builder import WaveBuilder
 
 MAX_BLOCK_LINES, MAX_MODULE_LINES = 8_000, 16_000
-"""Lines of IR after which a block or a module is closed. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
-LLVM cannot be interrupted. Compiled code stays far below; long instructions that watch for exceptions do not."""
+"""Lines of IR after which a block or a module is ended. A line costs up to 20 microseconds at -O0 and 50 at -O1, and
+LLVM cannot be interrupted. The code of compilers stays far below this, except for long instructions that record
+arithmetic exceptions.
+"""
 
 
 class Translated(Struct, frozen=True):
-    """A module of blocks. ``blocks`` may be shorter than requested: an instruction whose form turns out to be
-    unsupported ends its block before it, and a block with much IR ends early. When a module is full, blocks other than
-    the first may be omitted: they are empty."""
+    """A module of blocks. The ``blocks`` may be shorter than requested: a block ends before an instruction whose form
+    turns out to be unsupported, and when it has too much IR. When the module is full, blocks other than the first are
+    omitted, which makes them empty.
+    """
 
     text: str
     names: tuple[str, ...]
@@ -56,7 +59,7 @@ def translate(
 
 
 def _record(builder: WaveBuilder, block: Block, name: str, context: Context) -> int:
-    """Record a block; returns how many instructions could be recorded (the function is kept only if all were)."""
+    """Record a block; returns how many instructions could be recorded. The function is kept only if all could be."""
     builder.begin(name, block.start, len(block.instructions), needs(block.instructions))
     for number, instruction in enumerate(block.instructions):
         work.unit(0)  # a module of instructions like divisions takes most of a second to record
@@ -111,7 +114,7 @@ def _writes_m0(instruction: Instruction, context: Context) -> bool:
 
 def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, context: Context) -> None:
     """Record one instruction. Closes the open run of lane code first if the instruction cannot join it."""
-    # Approximate results promise only a bound of the error: they are rounded to nearest in every MODE.
+    # For approximate results only a bound of the error is promised, so they are rounded to nearest in every MODE.
     fixed = semantic.any_rounding or semantic.approximate or semantic.kind is Kind.WAVE
     builder.rounding = (0, 0) if fixed else (context.mode.round32, context.mode.round16_64)
     try:
@@ -119,7 +122,8 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
     except InexactError as error:
         raise Unsupported(f"{instruction.text}: rounding mode {context.mode.key & 15}: {error}") from None
     except LaneCodeError:
-        # Malformed: a vector register in the field of a scalar one, which LLVM prints as invalid.
+        # The instruction is malformed: it has a vector register in the field of a scalar one, which LLVM prints as
+        # invalid.
         if any("/*Invalid" in operand.text for operand in instruction.operands):
             raise Unsupported(f"{instruction.text}: not with these registers") from None
         raise

@@ -4,9 +4,9 @@
 handle single lanes (`rocdbg.sim.translator.runtime`) must do it: it faults, lanes access more than one allocation, or
 its size is unusual. ``bias`` is subtracted from the addresses, ``a`` is the scratch base.
 
-The lowest and highest address give the bounds of the access, which are checked once for all lanes; if the lanes' dwords
-are consecutive, the first and last lane suffice. Dwords are moved by vector loads and stores, or by gathers and
-scatters, which write in lane order.
+The bounds of the access, which are the lowest and the highest address, are checked once for all lanes. If the lanes'
+dwords are consecutive, it suffices to check the first and the last lane. Dwords are moved by vector loads and stores,
+or by gathers and scatters, which write in lane order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rocdbg.sim.translator.routine import Routine
 
 PARAMETERS = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %a, i64 %bias"
 FARTHEST = 0x7FFF_0000
-"""Maximum distance of lanes in bytes: distances are signed 32-bit indices."""
+"""Maximum distance between lanes in bytes: distances are used as signed 32-bit indices."""
 
 
 class VectorRoutine(Routine):
@@ -179,7 +179,7 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
         if scratch:
             start = _physical(r, start, first)
             addresses = _interleave(r, addresses, active)
-        if access == "load":  # narrow elements are loaded together with the bytes after them, which must exist too
+        if access == "load":  # loads whole dwords: for narrow elements, the bytes after them must exist
             reach = size.umax(4)
         else:
             reach = size
@@ -193,7 +193,7 @@ def quick(space: str, access: str) -> Callable[[VectorRoutine], None]:
             expected = r.op("add", "i64", lane0, r.steps(c, 4))
             apart.append(r.op("and", "i1", active[c], r.op("icmp ne", "i64", address, expected)))
         row, spread = r.fresh("row")[1:], r.fresh("spread")[1:]
-        # In scratch, the distance of rows equals that of the lanes' dwords, so there may be any number of rows.
+        # In scratch, the distance between rows equals that between a lane's dwords, so there may be any number of rows.
         ordered = ~r.any(apart) & ((size & 3).eq(0) if scratch else size.eq(4))
         r.branch_if(ordered, row, spread)
         r.mark(row)
@@ -237,8 +237,9 @@ def _addresses(r: VectorRoutine) -> list[str]:
 
 
 def scratch_origin(r: Routine) -> Value:
-    """Where a lane's private memory begins: %a, which programs may set to anything. Whole dwords are interleaved, so
-    its two low bits do not count: the offset alone determines which bytes of which dwords are accessed."""
+    """Where a lane's private memory begins: %a, which programs may set to anything. Its two low bits are ignored: whole
+    dwords are interleaved, so the offset alone determines which bytes of which dwords are accessed.
+    """
     return r.value("%a") & ~3
 
 
@@ -251,7 +252,7 @@ def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list
     """`_physical` for all lanes; gives up if an access is neither within one dword nor of whole dwords."""
     size = r.value("%size")
     three, two = r.splat(r.const(3, I64)), r.splat(r.const(2, I64))
-    # The last byte in a dword at which an access of this size may begin.
+    # The highest offset in a dword at which an access of this size may begin.
     latest = r.splat(size.ult(4).select(r.const(4, I64) - size, 0))
     base, row = r.splat(scratch_origin(r)), r.splat(r.const((4 * r.wave_size).bit_length() - 1, I64))
     limit = r.splat(r.const(0xFFFF_FFFF, I64))
@@ -270,7 +271,7 @@ def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list
 
 
 def _check_overlap(r: VectorRoutine, offsets: list[str], active: list[str]) -> None:
-    """Stores of several dwords go dword by dword: lanes must not overlap unless they are equal."""
+    """Give up if lanes overlap without being equal, because stores of several dwords are performed dword by dword."""
     size = r.value("%size")
     rest = r.splat(size.ugt(4).select(size - 1, 0))
     wrong = []
@@ -309,7 +310,7 @@ def _store(r: VectorRoutine, host: Value, step: int, active: list[str], index: l
 
 
 def _store_narrow(r: VectorRoutine, distance: Value, scratch: bool) -> None:
-    """Store one or two bytes per lane; ``distance``: from simulated to host addresses."""
+    """Store one or two bytes per lane; ``distance`` is that from simulated to host addresses."""
     size = r.value("%size")
 
     def lane(lane: Value) -> None:

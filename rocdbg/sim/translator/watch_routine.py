@@ -9,7 +9,7 @@ from rocdbg.sim.translator.routine import Routine
 
 
 def changed(r: Routine) -> None:
-    """``i32 watch_changed(ptr state, ptr env)``: 1 if a word that the wave can change is not as it was."""
+    """``i32 watch_changed(ptr state, ptr env)``: returns 1 if a watched word that the wave can change has changed."""
     table = r.pointer(r.env("watches"))
     wave = r.state("number")
 
@@ -26,8 +26,8 @@ def changed(r: Routine) -> None:
 
 
 def touched(r: Routine) -> None:
-    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: 1 if an access reaches bytes of which every
-    access is watched.
+    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: returns 1 if an access reaches bytes every access
+    to which is reported.
 
     The environment must contain where the lanes' accesses go, see `Runtime`: a host pointer, and the distance of one
     dword from the next.

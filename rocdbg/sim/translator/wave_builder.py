@@ -18,7 +18,7 @@ from rocdbg.sim.translator.block_calls import BlockCalls
 
 
 class WaveBuilder(BlockCalls):
-    """Records one block. Use: `begin`, then per instruction `instruction` and its semantic, then `finish`."""
+    """Records one block. Call `begin`; then, for each instruction, `instruction` and its semantic; then `finish`."""
 
     def __init__(
         self,
@@ -105,8 +105,7 @@ class WaveBuilder(BlockCalls):
         """End the block; if no instruction did, it continues with the next one."""
         if not self.ended:
             self.jump(self.pc() + self._size)
-        # The needs that the block declared are checked when it is entered, and so is everything else that it turned out
-        # to use.
+        # On entry the block checks the register needs that it declared, and everything else that it turned out to use.
         needs = most(self._declared, pack(self._touched_vgprs, self._touched_agprs))
         if needs:
             at = self.lines.index("br label %top")

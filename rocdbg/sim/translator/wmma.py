@@ -54,7 +54,9 @@ def wmma(r: Routine, shape: WaveShape) -> None:
 
 
 def _half_of_register(factors: _Factors, at: Value, lane: Value) -> None:
-    """op_sel[2]: 16-bit results and accumulators of GFX11 are in high halves. The other half of D is kept."""
+    """Handle op_sel[2], with which 16-bit results and accumulators of GFX11 are in high halves. The other half of D is
+    kept.
+    """
     r = factors.r
     high = (r.value("%control") & 4 << 8).ne(0)
     c = accumulator(r, at, lane, 32)
@@ -88,7 +90,7 @@ class _Factors:
         return (self.control & bit << 4).ne(0).select(value ^ 0x80000000, value)
 
     def pair(self, place: Place) -> tuple[Value, Value]:
-        """The two factors, each in the low bits of a dword; the upper bits are undefined."""
+        """The two factors of a product, each in the low bits of a dword; the upper bits are undefined."""
         bits = self.shape.bits
         per = 32 // bits
         a_lane = self.row + 16 * place.a_group
@@ -104,7 +106,7 @@ class _Factors:
         return a, b.lshr(chosen * bits + place.b % per * bits)
 
     def _index(self, place: Place, lane: Value) -> Value:
-        """Which of four elements of B is used; op_sel names a set of the register's bits."""
+        """Which of four elements of B is used; op_sel names the set of bits in the index register."""
         entries = self.shape.index_entries(self.r.wave_size)
         index = word(self.r, self.r.value("%constant"), 0, lane)
         sets = 16 // entries

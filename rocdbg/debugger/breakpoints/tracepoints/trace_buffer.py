@@ -99,12 +99,12 @@ class TraceBuffer:
         return self._joined
 
     def numbers(self) -> NDArray[np.int64]:
-        """The number of each frame's tracepoint."""
+        """Return the number of each frame's tracepoint."""
         known = {tag: self._layout_of(tag).tracepoint for tag in set(self._tags)}
         return np.array([known[tag] for tag in self._tags], np.int64)
 
     def pcs(self) -> NDArray[np.uint64]:
-        """The pc of each frame."""
+        """Return the pc of each frame."""
         known = {tag: self._layout_of(tag).pc for tag in set(self._tags)}
         return np.array([known[tag] for tag in self._tags], np.uint64)
 
@@ -234,7 +234,7 @@ def record(tag: int, thread: int, count: int, lanes: Sequence[int], rows: Sequen
 
 
 def frames_of(buffer: TraceBuffer, tracepoint: int) -> Iterator[TraceFrame]:
-    """The frames of a tracepoint."""
+    """Yield the frames of a tracepoint."""
     for number in np.flatnonzero(buffer.numbers() == tracepoint).tolist():
         yield buffer.frame(number)
 

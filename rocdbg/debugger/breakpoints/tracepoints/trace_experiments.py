@@ -122,7 +122,7 @@ class Tracing:
         return (*self.options.default_collect, *made.actions)
 
     def layout(self, tag: int) -> Layout:
-        """The layout of records with a tag."""
+        """Return the layout of records with a tag."""
         return self._layouts[tag]
 
     def know(self, tag: int, layout: Layout) -> None:
@@ -237,7 +237,7 @@ class Tracing:
             raise DebuggerError("Cannot execute this command while looking at trace frames.")
 
     def frame(self) -> TraceFrame:
-        """The selected frame. Raises `DebuggerError`."""
+        """Return the selected frame. Raises `DebuggerError`."""
         if self.selected < 0:
             raise DebuggerError("No current trace frame.")
         return self.buffer.frame(self.selected)

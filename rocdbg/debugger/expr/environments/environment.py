@@ -77,7 +77,7 @@ class Environment(Protocol):
         """Return a local, argument, global, function or built-in of this name, innermost first."""
 
     def local(self, name: str) -> Value | None:
-        """A variable of the frame's blocks, innermost first."""
+        """Return a variable of the frame's blocks, innermost first."""
 
     def local_variables(self) -> Iterator[Variable]:
         """Yield the variables of the frame's blocks; variables that hide others come first."""
@@ -111,7 +111,7 @@ class Environment(Protocol):
         """Return the value at a location description."""
 
     def register(self, name: str) -> Value | None:
-        """A register of the selected frame by name (without ``$``); ``None`` if there is none."""
+        """Return a register of the selected frame by name (without ``$``); ``None`` if there is none."""
 
     @property
     def registers(self) -> RegisterFile:

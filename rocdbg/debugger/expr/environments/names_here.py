@@ -63,5 +63,5 @@ class NamesHere:
 
 
 def in_frame(environment: ProgramEnvironment, frame: Frame) -> ProgramEnvironment:
-    """The environment of another frame of the same lane."""
+    """Return the environment of another frame of the same lane."""
     return replace(environment, frame=frame, here=NamesHere(environment.program, frame), given_registers=None)

@@ -145,7 +145,7 @@ class ProgramEnvironment(Struct, dict=True):
     # -- variables
 
     def variable(self, name: str) -> Value | None:
-        """A local, argument, global, function or built-in of this name."""
+        """Return a local, argument, global, function or built-in of this name."""
         local = self.local(name)
         if local is not None:
             return local
@@ -419,7 +419,7 @@ class ProgramEnvironment(Struct, dict=True):
         return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
 
     def register(self, name: str) -> Value | None:
-        """A register by name; ``None`` if there is none."""
+        """Return a register by name; ``None`` if there is none."""
         if self._registers is None:
             if name in _OF_EVERY_MACHINE or (self.program is not None and is_register_name(name)):
                 raise NoRegistersError

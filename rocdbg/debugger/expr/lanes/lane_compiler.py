@@ -178,7 +178,7 @@ class LaneCompiler:
         return self._follow(self.term(node))
 
     def term(self, node: syntax.Expression) -> Term:
-        """The value of a tree."""
+        """Return the value of a tree."""
         if isinstance(node, _CONSTANT):
             value = Evaluator(self.environment).value(node)
             cell = self._cells.get(id(node))

@@ -72,7 +72,7 @@ class Term(Struct, frozen=True):
         return Term(type, self.place, None, self.first + first, bits)
 
     def value(self) -> Node:
-        """The value of a scalar."""
+        """Return the value of a scalar."""
         if self.node is not None:
             return self.node
         if self.place is None or not c_types.is_scalar(self.type) or isinstance(self.bare, MemberPointerType):

@@ -40,7 +40,7 @@ class EvaluationHost(Protocol):
         """Return ``size`` bytes at a pointer, or from an array."""
 
     def as_text(self, value: Value) -> str:
-        """The text of a value in the form used for members."""
+        """Return the text of a value in the form used for members."""
 
 
 Function = Callable[[EvaluationHost, Sequence[Value]], Value]

@@ -84,7 +84,7 @@ class ProgramNames(Struct, frozen=True):
         return []
 
     def namespace(self, name: str) -> str | None:
-        """The qualified name of a namespace; ``None`` if there is none."""
+        """Return the qualified name of a namespace; ``None`` if there is none."""
         known = self.program.info.namespaces.names
         return next((qualified for qualified in self.qualified(name) if qualified in known), None)
 

@@ -54,7 +54,7 @@ class TypeLookup(Struct, frozen=True):
         return ProgramNames(self.program, self.frame).namespace(name.strip())
 
     def missing(self, name: str) -> DebuggerError:
-        """The error for an unknown name."""
+        """Return the error for an unknown name."""
         if self.program is None:
             return NoSymbolError(name, str(NoProgramError()))
         if not self.program.has_debug_info:
@@ -80,7 +80,7 @@ class TypeLookup(Struct, frozen=True):
         )
 
     def complete(self, type_: Type) -> Type:
-        """The definition of a declared class or enumeration."""
+        """Return the definition of a declared class or enumeration."""
         stripped = type_.strip_typedefs()
         if isinstance(stripped, ClassType | EnumType) and stripped.is_declaration and self.program is not None:
             return self.program.complete_type(stripped)

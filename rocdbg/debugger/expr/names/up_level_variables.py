@@ -69,7 +69,7 @@ class Enclosing(Struct, frozen=True):
 
 
 def enclosing(frame: Frame) -> Iterator[Enclosing]:
-    """The subprograms that lexically enclose the frame's, innermost first; none in most languages.
+    """Yield the subprograms that lexically enclose the frame's, innermost first; none in most languages.
 
     A frame without DW_AT_static_link belongs to the nearest frame of its enclosing subprogram.
     """
