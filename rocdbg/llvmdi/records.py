@@ -2,8 +2,8 @@
 segments.
 
 A `#dbg_declare` is in force throughout its function. A `#dbg_value` is in force until the next one for overlapping bits
-of the same variable; where paths join, only records in force at the end of all of the paths remain. An expression of DWARF
-operations is translated into DIOps (`rocdbg.llvmdi.translation`).
+of the same variable; where paths join, only records in force at the end of all of the paths remain. An expression of
+DWARF operations is translated into DIOps (`rocdbg.llvmdi.translation`).
 """
 
 from __future__ import annotations
