@@ -87,7 +87,7 @@ def _open_missing(inherited: bool) -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure is not None:
-        reconfigure(errors="surrogateescape")  # an invalid byte is an error of its command, not of the session
+        reconfigure(errors="surrogateescape")  # an invalid byte is its command's error, not the session's
 
 
 def _finish() -> OSError | ValueError | None:

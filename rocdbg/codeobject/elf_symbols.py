@@ -231,7 +231,7 @@ class SymbolTable:
             addresses += places[array["shndx"]]
         indices = np.flatnonzero(wanted)
         names = self._names
-        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # only for assemblers, as in GDB
+        temporary = [names[each].startswith(".L") for each in indices.tolist()]  # labels that GDB ignores, too
         indices = indices[~np.array(temporary, bool)]
         starts, sizes = addresses[indices], array["size"][indices]
         # The preferred one sorts last among equals, so that the search from the right finds it first.

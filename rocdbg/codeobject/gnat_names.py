@@ -29,7 +29,7 @@ def gnat_name(name: str) -> str:
     if suffix is not None:
         text = text[: suffix.start()]
     text = _COPY.sub("", text) if len(text) > 1 else text
-    if len(text) > 1 and text[-1] == "N" and (text[-2].isdigit() or text[-2].islower()):  # of a protected object
+    if len(text) > 1 and text[-1] == "N" and (text[-2].isdigit() or text[-2].islower()):  # a protected object's
         text = text[:-1]
     mark = text.find("___")
     if 0 <= mark < len(text) - 3:

@@ -16,7 +16,7 @@ _MAX_CONTAINERS = 1 << 20
 """Maximum number of maps and arrays: an empty one takes a byte here and 64 in memory."""
 _OPENING = bytes((*range(0x80, 0xA0), *range(0xDC, 0xE0)))
 _DEEPEST = 32
-_LONG = re.compile(rb"(?=\xdc(..)|\xdd(....))", re.DOTALL)  # they may overlap: one must not hide another
+_LONG = re.compile(rb"(?=\xdc(..)|\xdd(....))", re.DOTALL)  # look-ahead: matches may overlap
 
 
 class MsgPackDamage(Exception):

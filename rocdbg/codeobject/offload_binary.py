@@ -119,7 +119,7 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
         if strings * _STRINGS[version].size > size:  # a check, because images that share strings would each read them
             raise source.error(f"{strings} strings do not fit the binary of {size}", section=_WHAT, offset=start)
         total += length
-        if place + length > size or total > size:  # images that share bytes would each cost a copy of them
+        if place + length > size or total > size:  # each image that shares bytes would copy them
             reason = f"image {index} of {length} bytes at {place:#x} does not fit the binary of {size}"
             raise source.error(reason, section=_WHAT, offset=start)
         kind, triple, arch = image

@@ -149,8 +149,9 @@ def got_symbols(code_object: CodeObject) -> dict[tuple[bool, int], None]:
 
 
 def fixed_pointers(code_object: CodeObject) -> dict[int, int]:
-    """The addresses within the object that relocation stores in memory which is read-only afterwards (PT_GNU_RELRO,
-    which includes the global offset table), by the address of the field, all at load bias 0.
+    """The addresses within the object that relocation stores in memory which is read-only afterwards: in the global
+    offset table that is made for an unlinked object, or in PT_GNU_RELRO. They are given by the address of the field,
+    all at load bias 0.
 
     Raises `CodeObjectError` for damaged relocations.
     """

@@ -35,7 +35,7 @@ class Operation(Struct, frozen=True):
 
     @property
     def code(self) -> int:
-        """The operation code (A.7.7.1), 0xe9 for extension operations behind `DW_OP_LLVM_user`."""
+        """The operation code (A.7.7.1), 0xe9 for extension operations, whose own code follows `DW_OP_LLVM_user`."""
         return self.info.code
 
     @property

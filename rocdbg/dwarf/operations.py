@@ -1,9 +1,9 @@
 """The one table of DWARF operations: code, name, operand kinds and dialect.
 
-Decoder, printer, evaluator and tests all read `OPERATIONS`. The heterogeneous extensions exist in
-three encodings, the *dialects* (`Dialect`); the dialect decides how an operation is encoded, never what
-it does. `proposal2020` gives the extensions operation codes of their own; `amd` (the current
-text, A.7.7.1) and `llvm22` put them behind `DW_OP_LLVM_user` with a ULEB128 extension code.
+Decoder, printer, evaluator and tests all read `OPERATIONS`. The heterogeneous extensions exist in three encodings, the
+*dialects* (`Dialect`); the dialect decides how an operation is encoded, never what it does. `proposal2020` gives the
+extensions operation codes of their own; `amd` (the current text, A.7.7.1) and `llvm22` encode them as `DW_OP_LLVM_user`
+followed by a ULEB128 extension code.
 
 The text leaves some codes "TBA"; rows with `own_code` have our own codes, above those in use.
 """
@@ -234,7 +234,7 @@ OPERATIONS: tuple[OperationInfo, ...] = (*_standard(), *_gnu(), *_heterogeneous(
 
 
 def operation_table(dialect: str) -> tuple[dict[int, OperationInfo], dict[int, OperationInfo]]:
-    """The rows of a dialect: by code, and by extension code behind `DW_OP_LLVM_user`.
+    """The rows of a dialect: by code, and by the extension code that follows `DW_OP_LLVM_user`.
 
     Raises `DwarfError` for a dialect that does not exist.
     """

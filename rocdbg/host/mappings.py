@@ -77,7 +77,7 @@ class Mappings:
             raise RequestError(Status.INVALID_ARGUMENT, f"no allocation of {size} bytes is at {address:#x} there")
         allocation = self.reserve(size, 0, "of another process")
         found = self._ranges[allocation.address]
-        found.file, found.offset = os.dup(other.window.file), address - other.window.base  # it may end before this one
+        found.file, found.offset = os.dup(other.window.file), address - other.window.base  # that process may end first
         whole = -(-size // _GRANULE) * _GRANULE
         part = self._place(allocation.address, whole, found.file, found.offset)
         part.high, part.access = size, PageFlags.READ | PageFlags.WRITE

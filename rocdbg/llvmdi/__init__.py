@@ -1,4 +1,5 @@
-"""LLVM's extensions of debug information for heterogeneous programs, read, checked, evaluated, lowered to DWARF.
+"""Reads, checks and evaluates LLVM's extensions of debug information for heterogeneous programs, and lowers them to
+DWARF.
 
     from rocdbg import llvmdi
     module = llvmdi.read("kernel.ll")                       # or read_text(text)
@@ -7,8 +8,8 @@
     llvmdi.Evaluator(info, llvmdi.State(context, values)).locate(variable, function, index)
     llvmdi.lower(info, llvmdi.Placement(places), "amd").entry("x").content
 
-It follows "LLVM Extensions For Heterogeneous Debugging", and imports nothing but `rocdbg.dwarf`. Names are imported
-when first used. docs/llvmdi.md states how open points of the text are interpreted.
+It follows "LLVM Extensions For Heterogeneous Debugging". Of rocdbg's larger packages it imports only `rocdbg.dwarf`.
+Names are imported when first used. docs/llvmdi.md states how open points of the text are interpreted.
 """
 
 from __future__ import annotations

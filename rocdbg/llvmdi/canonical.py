@@ -1,7 +1,7 @@
 """The canonical form of an expression: the same location with as few operations as possible.
 
-An implicit address that is dereferenced cancels, constants are folded, nested composites become one, adjacent parts are
-joined, and an offset into a composite becomes the part to which it leads.
+Dereferencing an implicit address cancels both operations, constants are folded, nested composites become one, adjacent
+parts are joined, and an offset into a composite becomes the part to which it leads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MAX_CONSTANT = 1 << 16
 
 
 def canonical_expression(info: DebugInfo, segment: Segment) -> Expression:
-    """A segment's expression in canonical form; raises `NotWellFormed` as `DebugInfo.tree` does."""
+    """A segment's expression in canonical form; raises `NotWellFormed` when `DebugInfo.tree` does."""
     tree = canonical_tree(info.module.layout, info.tree(segment))
     return Expression(tuple(tree.flat()), info.expression(segment).offset, segment.fragment)
 
@@ -78,7 +78,7 @@ class _Canonical:
         return self.op(like, "DIOpConstant", (Operand("undef", type, "undef"),), type)
 
     def retyped(self, tree: Tree, type: Type) -> Tree:
-        """The same location, of another type of the same size."""
+        """The same location with another type of the same size."""
         if tree.type == type:
             return tree
         return self._DIOpReinterpret(self.op(tree, "DIOpReinterpret", (type,), type, tree))
@@ -112,7 +112,7 @@ class _Canonical:
         if child.type == tree.type:
             return child
         if child.name in ("DIOpReferrer", "DIOpArg", "DIOpTypeObject", *_OFFSETS):
-            # Of a type, these only give the size.
+            # These operations only use the size of a type.
             arguments = (*child.operation.arguments[:-1], tree.type)
             return self.op(child, child.name, arguments, tree.type, *child.children)
         if self._is_undefined(child):
@@ -127,7 +127,9 @@ class _Canonical:
         return child if is_value else tree
 
     def _offset(self, tree: Tree) -> Tree:
-        """Offsets by a constant: several are added up, 0 is dropped, and an offset into a composite becomes a part."""
+        """Simplify offsets by constants: several are added up, 0 is dropped, and an offset into a composite becomes a
+        part.
+        """
         child, number = tree.children[0], self._signed(tree.children[1])
         if self._is_undefined(child):
             return self.undefined(tree, tree.type)
@@ -181,7 +183,9 @@ class _Canonical:
         return self.op(tree, "DIOpComposite", (len(joined), tree.type), tree.type, *joined)
 
     def _joined(self, low: Tree, high: Tree) -> Tree | None:
-        """Two adjacent parts as one, if possible: constants, undefined bits, neighbours in the same place."""
+        """Join two adjacent parts, if they are constants, undefined bits, or neighbours in the same place; otherwise
+        None.
+        """
         if not 0 < low.bits + high.bits <= MAX_INT_BITS:
             return None
         type = IntType(low.bits + high.bits)
@@ -246,7 +250,7 @@ class _Canonical:
                 result = typed_values.typed_binary(ARITHMETIC[tree.name], *operands)
                 return self.constant(tree, tree.type, typed_values.to_bits(result.value, base))
             except (DwarfError, EvaluationError):
-                return tree  # a division by zero remains one
+                return tree  # a division by zero is kept
         neutral = 1 if tree.name in ("DIOpMul", "DIOpDiv") else 0
         is_plain = isinstance(resolved, IntType | PointerType) and tree.name not in ("DIOpMod", "DIOpAnd")
         if is_plain and top == neutral and not (neutral == 1 and tree.bits == 1):
@@ -255,6 +259,6 @@ class _Canonical:
 
 
 def _same(a: Tree, b: Tree) -> bool:
-    """Whether two trees are the same operations."""
+    """Whether two trees consist of the same operations."""
     first, second = a.flat(), b.flat()
     return len(first) == len(second) and all(x.same_as(y) for x, y in zip(first, second, strict=True))

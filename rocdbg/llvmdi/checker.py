@@ -1,4 +1,4 @@
-"""Checks the rules of the text (what "is not well-formed" and what is "required"), one method per section.
+"""Checks the rules of the text ("is not well-formed", "is required"), with one method for each of its sections.
 
     for finding in rocdbg.llvmdi.check(module): print(finding)
 """
@@ -94,7 +94,7 @@ class _Checker:
         yield from self._graph()
         if self.is_document:
             yield from self._retention()
-        yield from self._spellings()  # last: references of expressions are known once these have been checked
+        yield from self._spellings()  # last, when the references in expressions are known
 
     def _at(self, rule: str, reason: str, offset: int, is_note: bool = False) -> Finding:
         return Finding(rule, reason, self.module.position(offset), is_note)
@@ -103,7 +103,7 @@ class _Checker:
         return self.info.flows[occurrence.function.name].instructions[occurrence.index].offset
 
     def _references(self) -> Iterator[Finding]:
-        """Every `!12` that debug information follows leads somewhere."""
+        """Check that every reference such as `!12` in debug information leads to a node."""
         for node in self.info.nodes:
             values = [*node.fields.items(), *(("", element) for element in node.elements)]
             while values:
@@ -209,7 +209,7 @@ class _Checker:
                 yield self._at("llvm.dbg.kill", words, self._offset(kill))
 
     def _record(self, segment: Segment) -> Iterator[Finding]:
-        """For today's notation: the record, and the part of the variable that it describes."""
+        """For today's notation, check the record and the part of the variable that it describes."""
         for reason, offset in broken_record(self.info, segment):
             yield self._at("debug record", reason, offset)
         assert segment.object is not None
@@ -269,7 +269,7 @@ class _Checker:
             yield self._at(rule, words, operand.offset)
 
     def _values_of(self, function: Function) -> dict[str, Type | None]:
-        """The values of a function, with their types where those are known."""
+        """The values of a function, with their types if known."""
         types = self.types.get(function.name)
         if types is None:
             types = {parameter.name: parameter.type for parameter in function.parameters}
@@ -299,7 +299,7 @@ class _Checker:
                 if node not in units:
                     yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
         for node in list(globals_of):
-            if node.kind == "DIGlobalVariableExpression":  # as in LLVM today
+            if node.kind == "DIGlobalVariableExpression":  # permitted, as in LLVM today
                 variable = module.node(node.fields.get("var"))
                 globals_of |= {variable} if variable is not None else set()
         for node in self.info.nodes:
@@ -342,7 +342,7 @@ class _Checker:
         owner = next(iter(functions), None)
         whole = bool(self._subprograms) or "llvm.dbg.cu" in self.module.named
         if isinstance(owner, Function) or (owner is None and not whole):
-            return  # a listing without a DISubprogram
+            return  # the listing does not have a DISubprogram
         if owner is None:
             if node not in kept and node not in self._retained_by_functions:
                 yield self._at("DISubprogram", f"{name} is retained nowhere", node.offset)

@@ -26,7 +26,7 @@ AMDGCN_LAYOUT = (
     "-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024"
     "-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
 )
-"""Assumed for a text without a data layout: the document's examples are for AMD GPUs."""
+"""The layout that is assumed for a text without one, because the document's examples are for AMD GPUs."""
 MAX_BITS = 1 << 40
 _MAX_NESTING = 64
 _MAX_STEPS = 10_000
@@ -43,10 +43,10 @@ class DataLayout(Struct, frozen=True):
     aggregate: int
     named: Mapping[str, Type]
     big_endian: bool = False
-    """Such modules can be read and checked, and nothing can be located in them."""
+    """Big-endian modules can be read and checked, but objects in them cannot be located."""
 
     def bits(self, type: Type) -> int:
-        """`bitsizeof` of the text; `NotWellFormed` for a type without size."""
+        """The text's `bitsizeof` of a type; raises `NotWellFormed` for a type without size."""
         return _Sizes(self).bits(type, 0)
 
     def allocated(self, type: Type) -> int:
@@ -72,7 +72,7 @@ class DataLayout(Struct, frozen=True):
         raise NotWellFormed(f"the type {type} has no parts")
 
     def has_size(self, type: Type) -> bool:
-        """Whether `bits` has an answer."""
+        """Whether `bits` gives a size for a type."""
         try:
             self.bits(type)
         except NotWellFormed:
@@ -185,7 +185,8 @@ def _power(bits: int) -> int:
 
 
 def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
-    """The layout of a `target datalayout` string; a malformed number is an error, an unknown specification is not.
+    """The layout of a `target datalayout` string. A malformed number is an error, but unknown specifications are
+    ignored.
 
     Raises `NotWellFormed`.
     """

@@ -1,7 +1,7 @@
 """Expressions: operations with checked parameters, and the typed tree that they build.
 
-An expression works on a stack; the meaning of a well-formed one does not depend on the rest of the stack, so it is kept
-as a tree: the result is the root, an operation's inputs are its children.
+An expression works on a stack. A well-formed one does not depend on what else is on the stack, so it is represented as
+a tree: the root is the operation that gives the result, and the children of an operation are its inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Argument = int | Type | Operand
 
 
 class Operation(Struct, frozen=True):
-    """An operation: `arguments` are as its row of the table says."""
+    """An operation, with `arguments` as its row of the table defines."""
 
     info: OperationInfo
     arguments: tuple[Argument, ...] = ()
@@ -89,7 +89,7 @@ class Tree(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The operation's."""
+        """The name of its operation."""
         return self.operation.name
 
     def flat(self) -> list[Operation]:
@@ -107,7 +107,7 @@ class Tree(Struct, frozen=True):
 
 
 class Inputs(Struct, frozen=True):
-    """What an expression may refer to: sizes in bits, None where it is not known or there is none.
+    """What an expression may refer to, with sizes in bits; a size is None if it is not known or does not exist.
 
     `has_referrer` says whether the lifetime segment is a bounded one.
     """
@@ -116,7 +116,7 @@ class Inputs(Struct, frozen=True):
     referrer_bits: int | None = None
     arguments: tuple[int | None, ...] = ()
     other_sizes: tuple[frozenset[int], ...] = ()
-    """Of each argument the sizes of its further segments, where those have others."""
+    """For each argument, the sizes of its other segments if they differ."""
     is_property: bool = False
     """Whether it describes a type property, or only the input of one."""
     object_bits: tuple[int | None, ...] = ()
@@ -125,7 +125,7 @@ class Inputs(Struct, frozen=True):
     undefined: frozenset[int] = frozenset()
     """Arguments that never have a location."""
     addresses: frozenset[int] = frozenset()
-    """Arguments that are an implicit address in some place."""
+    """Arguments that are an implicit address in some of their places."""
     referrer_is_undefined: bool = False
 
 
@@ -137,7 +137,7 @@ def is_diop(node: Node) -> bool:
 
 
 def parse_expression(module: Module, node: Node) -> Expression:
-    """The operations of a node with their parameters checked; `NotWellFormed` if they are not in order."""
+    """The operations of a node, with their parameters checked; raises `NotWellFormed` if a parameter is wrong."""
     if len(node.operations) > MAX_OPERATIONS:
         raise NotWellFormed(f"an expression of more than {MAX_OPERATIONS} operations", module.position(node.offset))
     operations: list[Operation] = []

@@ -1,10 +1,10 @@
 """The one table of the operations of LLVM debug information expressions.
 
-Each row is the specification that the text puts before an operation's definition, in the syntax of its figure 1:
-parameters with their kinds, then the stack entries taken (the top one first) and those left. Reader, printer,
-checker, evaluator and lowering all dispatch on `OPERATIONS`.
+Each row is the specification with which the text begins an operation's definition, in the syntax of its figure 1:
+parameters with their kinds, then the stack entries that are popped (the top one first) and those that are pushed.
+Reader, printer, checker, evaluator and lowering all dispatch on `OPERATIONS`.
 
-The rows marked `today` are not in the text: AMD's compilers write them.
+The rows marked `today` are for operations that AMD's compilers write, but that are not in the text.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class OperationInfo(Struct, frozen=True, dict=True):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """In order."""
+        """The parameters in order."""
         inside = self.specification[self.specification.index("(") + 1 : self.specification.index(")")]
         return tuple(Parameter(*part.split(":")) for part in re.findall(r"[\w']+:\w+", inside))
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """Types of the popped entries, as variables of the specification, the top entry first."""
+        """The types of the popped entries, as named in the specification, the top entry first."""
         inside = self.specification[self.specification.index("{") + 1 : -1]
         return tuple(re.findall(r"\([\w']+:((?:[^()]|\(\w+\))*)\)", inside.split("->")[0]))
 
@@ -103,4 +103,4 @@ OPERATIONS: dict[str, OperationInfo] = {
 """Every operation by name, in the order of the text."""
 
 SPELLINGS = {"DIDeref": "DIOpDeref"}
-"""Names that the document's listings use but its definitions do not have."""
+"""Names that occur in the document's listings, and the names that its definitions use for them."""

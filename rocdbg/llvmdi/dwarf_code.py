@@ -1,7 +1,7 @@
-"""From a typed tree to the operations of a DWARF expression.
+"""Converts a typed tree to the operations of a DWARF expression.
 
-Each node can be asked for its location or, where an operation calculates with it, for its value: a typed value of a
-DWARF base type. It does not rely on implicit conversions, so an operation has the same meaning in every context.
+For each node, the code gives its location or, where an operation calculates with it, its value, which has a DWARF base
+type. It does not rely on implicit conversions, so an operation has the same meaning in every context.
 """
 
 from __future__ import annotations
@@ -125,10 +125,10 @@ class Code:
         return self._place(where, tree.bits)
 
     def _room(self, where: Where) -> int | None:
-        """Bits that a place can hold; None where it is as large as it has to be.
+        """How many bits a place can hold; None if it is as large as necessary.
 
-        Behind the lane's dword of a vector register the next lane's begins. A lane that is named is not the focused
-        one's: what was spilled to it goes on in the lanes after it.
+        The lane's dword of a vector register is followed by that of the next lane. A place that names a specific lane
+        holds spilled data, which continues in the following lanes.
         """
         match where:
             case Register(number, offset, per_lane):
@@ -178,7 +178,7 @@ class Code:
         return [*items, ("consts", offset), "plus"]
 
     def _constant(self, where: Constant, bits: int) -> Items:
-        """The value of a constant; typed, unless it is as wide as an address."""
+        """Operations that push a constant, which has a type unless it is as wide as an address."""
         if where.relocated and bits == 64:
             return [("addr", where.value & (1 << 64) - 1)]
         return self._literal(where.value & (1 << bits) - 1, bits_type(bits))
@@ -186,7 +186,7 @@ class Code:
     def _literal(self, value: int, base: BaseType) -> Items:
         _check_size(8 * base.byte_size)
         if base.byte_size > 255:
-            # const_type's block is short; an implicit value is not.
+            # The block of const_type must be short; that of an implicit value may be long.
             data = value.to_bytes(base.byte_size, "little")
             return [("implicit_value", data), *self._read(base)]
         return [("const_type", self.names.base(base), value.to_bytes(base.byte_size, "little"))]
@@ -225,7 +225,8 @@ class Code:
                 items += [*code, _piece(child.bits)] if part is None else part
             return [*items, "piece_end"]
         if len(codes) <= _MAX_PICK:
-            # The composite would be incomplete while later parts are computed: so compute all first, then pick them.
+            # The composite would be incomplete while later parts are computed, so compute all parts first and then pick
+            # them.
             for code in codes:
                 items += code
             for number, child in enumerate(tree.children):
@@ -244,7 +245,8 @@ class Code:
         return False
 
     def _pieces_alone(self, items: Items, bits: int) -> Items | None:
-        """Operations that only create one composite of this many bits, without completing it; None for other trees."""
+        """Operations that create exactly one composite of this many bits, without completing it; None for other trees.
+        """
         found = ends = 0
         for item in items:
             name, size = (item, 0) if isinstance(item, str) else item[:2]
@@ -374,6 +376,6 @@ def _piece(bits: int) -> Item:
 
 
 def _check_size(bits: int) -> None:
-    """A constant has the size of its type, unlike its text (``zeroinitializer``)."""
+    """Reject a constant that is too large: a short text such as ``zeroinitializer`` may have a huge type."""
     if bits > MAX_CONSTANT_BITS:
         raise LoweringError(f"a constant of {bits} bits, more than {MAX_CONSTANT_BITS}")

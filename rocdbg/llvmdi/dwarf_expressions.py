@@ -1,4 +1,4 @@
-"""`!DIExpression` in DWARF's operations: their names, numbers and operands, and which order LLVM allows."""
+"""`!DIExpression` with DWARF's operations: their names, numbers and operands, and the orders that LLVM permits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LLVM_OPERATIONS = {
     "DW_OP_LLVM_entry_value": (0x1003, 1), "DW_OP_LLVM_implicit_pointer": (0x1004, 0), "DW_OP_LLVM_arg": (0x1005, 1),
     "DW_OP_LLVM_extract_bits_sext": (0x1006, 2), "DW_OP_LLVM_extract_bits_zext": (0x1007, 2),
 }  # fmt: skip
-"""LLVM's own: (number, operands)."""
+"""LLVM's own operations: (number, count of operands)."""
 OPERANDS = {
     **{name: count for name, (_, count) in _LLVM_OPERATIONS.items()},
     **{f"DW_OP_{name}": 1 for name in ("constu", "consts", "plus_uconst", "deref_size", "regx")},
@@ -25,7 +25,7 @@ OPERANDS = {
         "le",
     )},
     "DW_OP_bregx": 2,
-    "DW_OP_LLVM_poisoned": 0,  # AMD's
+    "DW_OP_LLVM_poisoned": 0,  # AMD's operation
 }  # fmt: skip
 """The operations that a `!DIExpression` may have, and how many operands each takes."""
 DWARF_NAMES = frozenset({info.name for info in OPERATIONS} | set(OPERANDS) | {"DW_OP_entry_value"})
@@ -44,7 +44,7 @@ NUMBERED = {info.code: info.name for info in OPERATIONS if info.extension is Non
 
 
 def broken_expression(node: Node) -> tuple[str, int] | None:
-    """What is wrong with a `!DIExpression` of DWARF's operations, and where; None if nothing is."""
+    """What is wrong with a `!DIExpression` of DWARF's operations, and where; None if nothing is wrong."""
     if node.kind != "DIExpression" or is_diop(node):
         return None
     operations = node.operations

@@ -1,4 +1,4 @@
-"""What can be wrong with LLVM debug information, in the three ways that the text distinguishes, and one of our own.
+"""The errors in LLVM debug information that the text distinguishes, and further ones of our own.
 
 The text: an expression or metadata that is *not well-formed* has no meaning; an evaluation may *encounter an error*.
 """

@@ -1,4 +1,4 @@
-"""Explains as text where an object is: over which instructions, by which operations, with what result."""
+"""Explains in text where an object is: at which instructions, by which operations, with what result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS = {
 
 
 def explanation_lines(info: DebugInfo, nodes: Sequence[Node]) -> Iterator[str]:
-    """For each object, where it is over which instructions, and each of its expressions operation by operation."""
+    """For each object, list where it is at which instructions, and each of its expressions operation by operation."""
     for node in nodes:
         yield object_title(info, node)
         segments = info.segments_of.get(node, [])
@@ -89,7 +89,7 @@ def location_words(info: DebugInfo, segment: Segment, tree: Tree) -> str:
 
 def _words(info: DebugInfo, segment: Segment, tree: Tree) -> str:
     name, arguments = tree.name, tree.operation.arguments
-    # Text that would be cut off need not be built: the children of a long text are cut too.
+    # The texts of children are cut off too, so that long texts are not built only to be cut off.
     parts = [location_words(info, segment, child) for child in tree.children]
     match name:
         case "DIOpReferrer":

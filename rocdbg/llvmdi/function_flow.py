@@ -34,7 +34,8 @@ class Reach(Struct, frozen=True):
 
 
 class ControlFlow:
-    """Blocks of a function by number, and the successors of each. A block without a terminator continues at the next.
+    """Blocks of a function by number, and the successors of each. A block without a terminator continues at the next
+    block.
     """
 
     def __init__(self, function: Function) -> None:
@@ -112,7 +113,7 @@ class ControlFlow:
         return Reach(joined(ranges), frozenset(found))
 
     def _extents(self, blocks: int) -> list[Range]:
-        """The instructions of a set of blocks, one bit each."""
+        """The ranges of instructions of a set of blocks, given with one bit for each block."""
         digits = f"{blocks:b}"[::-1]
         runs = [run.span() for run in _RUN.finditer(digits)]
         return [(self.starts[a], self.ends[b - 1]) for a, b in runs if self.starts[a] < self.ends[b - 1]]

@@ -1,7 +1,7 @@
-"""Reading functions: blocks, instructions with their names and types, debug records in every notation.
+"""Reads functions: blocks, instructions with their names and types, and debug records in every notation.
 
-Of an instruction, only what debug information refers to is kept: the name and type of its result, its successors, and
-its debug information. An instruction of an unknown kind has no known type; nor have the words that represent code in
+Of an instruction, only what debug information needs is kept: the name and type of its result, its successors, and its
+debug information. The type is not known for instructions of an unknown kind, nor for the words that represent code in
 the document's listings.
 """
 
@@ -155,7 +155,7 @@ class FunctionReader:
         blocks = self.function.blocks
         cursor = self.cursor
         if not blocks or (blocks[-1].instructions and blocks[-1].instructions[-1].terminator):
-            # Without a label: the entry, or code after a terminator, which LLVM numbers too.
+            # A block without a label is the entry or follows a terminator; LLVM numbers such blocks, too.
             label = str(self.unnamed) if not self.function.pseudo else f"line {len(blocks)}"
             self.unnamed += 1
             blocks.append(Block(label, [], cursor.token.offset))
@@ -171,7 +171,7 @@ class FunctionReader:
             cursor.index = start
             instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
         if not instruction.name and instruction.type is not None and not self.function.pseudo:
-            # LLVM numbers what has a value and no name.
+            # LLVM numbers instructions that have a value but no name.
             instruction = replace(instruction, name=f"%{self.unnamed}")
         if instruction.name:
             self.types[instruction.name] = instruction.type
@@ -217,7 +217,7 @@ class FunctionReader:
             except ReadError:
                 if opcode in _BINARY or opcode in _CASTS:
                     raise
-                type = None  # an instruction that is not known in detail
+                type = None  # an instruction whose kind is not known
                 cursor.depth, cursor.exact = 0, False
             cursor.index = mark
         terminator = opcode in _TERMINATORS

@@ -72,9 +72,11 @@ class LifetimeGraph:
         path.append((node, self.inputs(node)))
 
     def involved(self, segment: Segment) -> tuple[set[Function | Node], bool]:
-        """What a computed segment involves: functions (or their DISubprograms), and whether anything global.
+        """What a computed segment involves: functions (or their DISubprograms), and whether it involves anything
+        global.
 
-        The object's own kind counts where it is a local variable only: the text retains a segment by what it uses.
+        The object itself counts only if it is a local variable, because by the text it depends on what a segment uses
+        whether it is retained.
         """
         functions: set[Function | Node] = set()
         is_global = False
@@ -88,7 +90,8 @@ class LifetimeGraph:
         return functions, is_global
 
     def _below(self, start: Node) -> tuple[frozenset[Function | Node], bool]:
-        """What an object and everything it consists of involve. Of many functions only some: two are enough to decide.
+        """What an object and everything it consists of involve. If there are many functions, only some are returned:
+        two are enough to decide.
         """
         path = [(start, iter(self.inputs(start)))] if start not in self._involved else []
         entered = {start}
@@ -130,7 +133,7 @@ class LifetimeGraph:
             functions.add(owner)
 
     def owner_of(self, node: Node) -> Node | None:
-        """The DISubprogram whose scope a variable, label or block is in; None if the text does not say."""
+        """The DISubprogram to whose scope a variable, label or block belongs; None if that is not stated."""
         scope = self.info.module.node(node.fields.get("scope"))
         for _ in range(1000):
             if scope is None or scope.kind == "DISubprogram":

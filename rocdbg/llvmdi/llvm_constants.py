@@ -1,4 +1,4 @@
-"""Literal values of LLVM assembly: their bits."""
+"""Reads literal values of LLVM assembly as bits."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
             if text[:3] != prefix or len(digits) > _HEX[type.name]:
                 raise cursor.error(f"a {type} in hexadecimal begins with {prefix}", token)
             value = int(digits, 16)
-            if type.name == "fp128":  # the low half is written first
+            if type.name == "fp128":  # LLVM writes the low half first
                 digits = digits.rjust(32, "0")
                 value = int(digits[16:] + digits[:16], 16)
             return value

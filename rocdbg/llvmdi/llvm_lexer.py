@@ -15,9 +15,9 @@ __all__ = ["Kind", "Source", "Token", "tokenize"]
 
 MAX_CHARACTERS = 1 << 26
 MAX_TOKENS = 1 << 23
-"""A token takes about 150 bytes of memory."""
+"""Limit on the tokens of a text; each takes about 150 bytes of memory."""
 _UNIT = 1 << 12
-"""Tokens between two looks at whether the work is to end."""
+"""Tokens between two checks for an interrupt."""
 
 
 class Kind:

@@ -1,4 +1,4 @@
-"""LLVM types as far as debug information needs them: identity, text and size.
+"""LLVM types, with what debug information needs to know about them: identity, text and size.
 
 Sizes are in bits and come from the module's data layout (`rocdbg.llvmdi.datalayout`).
 """
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_INT_BITS = 1 << 23
-"""LLVM's own limit."""
+"""The largest number of bits of an integer type, which is LLVM's own limit."""
 FLOAT_BITS = {
     "half": 16, "bfloat": 16, "float": 32, "double": 64, "x86_fp80": 80, "fp128": 128, "ppc_fp128": 128,
 }  # fmt: skip

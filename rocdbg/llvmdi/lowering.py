@@ -38,7 +38,7 @@ ATTRIBUTES = {
     "activeLanePC": "DW_AT_LLVM_lane_pc", "dataLocation": "DW_AT_data_location", "associated": "DW_AT_associated",
     "allocated": "DW_AT_allocated", "rank": "DW_AT_rank",
 }  # fmt: skip
-"""Fields that name a fragment, and the attribute that its location becomes."""
+"""Fields that name a fragment, and the attribute for the fragment's location."""
 MAX_INLINED = 32
 MAX_RANGES = 1 << 16
 
@@ -54,7 +54,7 @@ class Entry:
     node: Node | None = None
     inlined: Node | None = None
     trouble: LlvmDiError | None = None
-    """Why there is no content, if there is none."""
+    """The reason why there is no content, if there is none."""
     attribute: str = "DW_AT_location"
     """The attribute that has the content."""
     owner: str = ""
@@ -63,7 +63,7 @@ class Entry:
 
 @dataclass(eq=False)
 class Lowered:
-    """The entries of a module in one dialect; offsets are relative to .debug_info and equally to its only unit."""
+    """The entries of a module in one dialect. Offsets are the same in .debug_info and in its only unit."""
 
     dialect: str
     entries: list[Entry] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Lowered:
 
 
 def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowered:
-    """The DWARF of a module's whole debug information; an entry without DWARF states the reason.
+    """Lower all debug information of a module. An entry that has no DWARF form states the reason.
 
     Raises `LoweringError` for an unknown dialect and `NotWellFormed` if the location of an object depends on itself.
     """
@@ -229,7 +229,7 @@ class _Lowering:
         return found
 
     def alike(self, key: Hashable) -> list[Segment]:
-        """Segments of variables that may say what this `_key` says, in order."""
+        """The segments of variables with this `_key`, in order: they may give the same location."""
         if self._alike is None:
             self._alike = {}
             for segment in self.info.segments:
@@ -283,7 +283,7 @@ class _Lowering:
         return flow.instructions[segment.record.index].debug == "declare"
 
     def _spans(self, segment: Segment, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Runs of addresses in a range of instructions during which nothing that the segment uses moves."""
+        """Yield runs of addresses, in a range of instructions, in which nothing that the segment uses moves."""
         function = segment.function
         assert function is not None
         low, high = self.addresses[function.name].range(first, last)
@@ -376,7 +376,7 @@ class _Lowering:
             return assembled(["undefined"], self.dialect)
         items = self.code(segment, function, address).location(tree)
         if not called and items[-1] == "piece_end":
-            items = items[:-1]  # the end of the expression completes it too, as in DWARF 5
+            items = items[:-1]  # the end of the expression also completes the composite, as in DWARF 5
         return assembled(items, self.dialect)
 
 
@@ -471,7 +471,9 @@ class _Names:
         return node is not None and self.lowering.is_list(self.info.segments_of.get(node, ()))
 
     def pointee(self, tree: Tree) -> int:
-        """An object that has this location whenever this segment is active, or an artificial one."""
+        """The entry of an object that has this location whenever this segment is active; if there is none, an
+        artificial entry is made.
+        """
         node = self._argument(tree)
         if isinstance(node, Node):
             entry = self.lowering.by_node.get((node, None))
@@ -512,7 +514,9 @@ class _Names:
 
 
 def _key(segment: Segment, tree: Tree) -> Hashable:
-    """Equal for trees that mean the same in their segments; such that it finds them among thousands."""
+    """A key that is equal for trees with the same meaning in their segments, by which they can be found among
+    thousands.
+    """
     used = tuple(str(each) if isinstance(each, Operand) else each for each in segment.arguments)
     said = tuple(operation.meaning for operation in tree.flat())
     return id(segment.function), segment.referrer.name if segment.referrer else "", used, said

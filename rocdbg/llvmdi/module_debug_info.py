@@ -136,7 +136,7 @@ class DebugInfo:
         return subprogram(self.module, function)
 
     def expression(self, segment: Segment) -> Expression:
-        """The segment's operations; `NotWellFormed` if there is none, or none that can be read."""
+        """The segment's operations; raises `NotWellFormed` if it has no expression, or one that cannot be read."""
         if segment.trouble is not None:
             raise segment.trouble
         if segment.translated is not None:
@@ -178,7 +178,8 @@ class DebugInfo:
         )
 
     def _types_of_property(self, object: Node | None) -> list[Node]:
-        """The types of which an object is a property or the input of one; none if it is also an input of anything else.
+        """The types of which an object is a property or an input of a property; empty if it is also an input of
+        anything else.
         """
         found: dict[Node, None] = {}
         seen = {object} if object is not None and self.properties else set()
@@ -264,7 +265,7 @@ class DebugInfo:
 
     @property
     def has_lanes(self) -> bool:
-        """Whether the source language runs in lanes: on GPUs, and if the text does not name its target."""
+        """Whether the source language runs in lanes: true for GPUs, and if the text does not name its target."""
         triple = self.module.triple
         return not triple or triple.startswith(("amdgcn", "nvptx", "spir", "r600"))
 
@@ -285,7 +286,7 @@ class DebugInfo:
         if node in self._sizes:
             return self._sizes[node]
         if node in self._pending or len(self._pending) > 100:
-            return None  # a cycle, which the checker finds
+            return None  # a cycle, which the checker reports
         self._pending.add(node)
         try:
             size = self._object_bits(node)
@@ -313,7 +314,9 @@ class DebugInfo:
         return None
 
     def _other_sizes(self, argument: Node | Operand | None) -> frozenset[int]:
-        """Sizes of a fragment's segments that are not the fragment's (`object_bits`, which its first one tells)."""
+        """The sizes of a fragment's segments that differ from the fragment's own (`object_bits`, the size of its first
+        segment).
+        """
         if not isinstance(argument, Node) or argument in self._pending or len(self._pending) > 100:
             return frozenset()
         if argument.kind in (*CODES, *VARIABLES) or argument in self.global_fragments:
@@ -332,11 +335,11 @@ class DebugInfo:
         return frozenset(found - {size})
 
     def type_bits(self, node: Node | None) -> int | None:
-        """Bits of a DIType; None if it does not say."""
+        """Size in bits of a DIType; None if it is not stated."""
         return type_bits(self.module, node)
 
     def name_of(self, node: Node) -> str:
-        """A variable's name, or the name of a nameless object in the text."""
+        """A variable's name; for an object without a name, the name of its node in the text."""
         name = node.fields.get("name")
         text = getattr(name, "text", None)
         if isinstance(text, str) and not isinstance(name, Words):

@@ -81,9 +81,9 @@ _TEXT = {
 }  # fmt: skip
 """Fields of each kind as `name:form`, with a star if the field is required.
 
-Forms are letters: n a number that is not negative, with the bits it may have; i an integer; s a string; m metadata,
-with `!` not null; b true or false; w words (`DW_TAG_member`, `DIFlagArtificial | DIFlagVector`). `memorySpace` and
-`activeLanePC` are AMD's.
+Forms are letters: n is a non-negative number, followed by the bits that it may have; i an integer; s a string; m
+metadata, with `!` if it must not be null; b true or false; w words (`DW_TAG_member`, `DIFlagArtificial |
+DIFlagVector`). `memorySpace` and `activeLanePC` are AMD's.
 """
 DOCUMENT = frozenset((
     "DILifetime", "DIFragment", "DIExprCode", "DIExpr", "DIObject", "DIVariable", "DICode", "DIExpression",
@@ -142,7 +142,7 @@ def wrong_value(field: str, form: str, value: Field) -> str | None:
     """Why a field of this form cannot have this value, as text; None if it can."""
     letters = form.rstrip("!0123456789")
     if isinstance(value, Words) and value.text == "...":
-        return None  # the document's listings leave things out
+        return None  # the value is left out, as in the document's listings
     if isinstance(value, Words) and "b" not in letters:
         return _wrong_words(field, value.text) if "w" in letters else f"'{field}' is {_wanted(letters)}"
     fits = {

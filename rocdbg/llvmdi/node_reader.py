@@ -1,4 +1,4 @@
-"""Reading metadata: nodes, tuples, strings, expressions in both notations."""
+"""Reads metadata: nodes, tuples, strings, and expressions in both notations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPRESSIONS = frozenset({"DIExpr", "DIExpression"})
 _SPELLINGS = {"DExprCode": "DIExprCode"}
 """Names of nodes in the document's listings, and their names in its definitions."""
 _NAMED_FIRST = "name"
-"""The field of a string without a field name: `!DILocalVariable("x", ...)`."""
+"""The field to which a string without a field name belongs: `!DILocalVariable("x", ...)`."""
 
 
 class MetadataReader:

@@ -116,7 +116,7 @@ class Evaluator:
             raise EvaluationError("the data layout is big-endian, and only little-endian targets are evaluated")
         try:
             return self._object(node, function, index, inlined)
-        except DwarfError as error:  # a composite beyond the limits
+        except DwarfError as error:  # a composite that exceeds the limits
             raise EvaluationError(error.reason) from None
 
     def locate_all(
@@ -177,7 +177,8 @@ class Evaluator:
     def _pieces(
         self, node: Node, segments: list[Segment], function: Function | None, index: int
     ) -> LocationDescription:
-        """A variable whose parts are located by debug records or by attachments of global variables."""
+        """The location of a variable whose parts are described by debug records or by attachments of global variables.
+        """
         known = [s.fragment for s in segments if s.fragment is not None]
         size = self.info.type_bits(self.info.module.node(node.fields.get("type"))) or max(a + b for a, b in known)
         parts: list[tuple[LocationDescription, int]] = []

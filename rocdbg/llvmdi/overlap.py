@@ -1,4 +1,4 @@
-"""Finds parts of a composite that refer to the same bits, as far as the expression shows it.
+"""Finds parts of a composite that refer to the same bits, where the expression alone shows that.
 
 Fragments are followed: two fragments may describe the same value. Bits count as the same if the segments that lead to
 both are active at one instruction.
@@ -37,7 +37,7 @@ class Piece(Struct, frozen=True):
 
 
 def overlapping(info: DebugInfo, segment: Segment, tree: Tree) -> str | None:
-    """What two parts of a composite in the tree both refer to, as text; None if there is no such composite."""
+    """Text for what two parts of a composite in the tree both refer to; None if there is no such composite."""
     pending = [tree]
     search = _Search(info)
     while pending:
@@ -88,7 +88,7 @@ def _common(a: Sequence[Range], b: Sequence[Range]) -> list[Range]:
 
 
 class _Search:
-    """The pieces of locations; an unknown location gives none."""
+    """Finds the pieces of locations; an unknown location has none."""
 
     def __init__(self, info: DebugInfo) -> None:
         self.info = info

@@ -1,4 +1,4 @@
-"""Where code generation has put LLVM's entities: registers, stack slots, addresses. The input of lowering.
+"""The input of lowering: the registers, stack slots and addresses in which code generation has placed LLVM's entities.
 
     Placement({"%x": Register(34), "%x.addr": FrameAddress(16), "@g": 0x1000}, labels={"entry": 0x200})
 
@@ -60,14 +60,14 @@ class FrameAddress(Struct, frozen=True):
 
 
 class Constant(Struct, frozen=True):
-    """A known number, such as the address of a global variable; `relocated`: it moves with its code."""
+    """A known number, such as the address of a global variable; `relocated` says that it moves with the code."""
 
     value: int
     relocated: bool = False
 
 
 class Pieces(Struct, frozen=True):
-    """Places in a row, each with its bits."""
+    """Places one after the other, each with its number of bits."""
 
     parts: tuple[tuple[Where, int], ...]
 
@@ -84,8 +84,8 @@ Where = Register | Slot | FrameAddress | Constant | Pieces | Moving
 class Placement(Struct, frozen=True):
     """Places of entities by name, or by "@function:%name"; addresses of blocks by label, or "@function:label".
 
-    `frame_shift` is how far the frame pointer `frame_register` has to be shifted right for a lane's address: 6 where it
-    counts the bytes of 64 lanes. It is needed where the address of a slot is itself a variable's value.
+    `frame_shift` is by how many bits the frame pointer `frame_register` must be shifted right to give a lane's address:
+    6 if it counts the bytes of 64 lanes. It is needed if the address of a slot is a variable's value.
     """
 
     places: Mapping[str, Where]
@@ -98,7 +98,7 @@ class Placement(Struct, frozen=True):
     frame_shift: int = 0
 
     def where(self, function: str, name: str, address: int | None = None) -> Where | None:
-        """Where an entity is, at a code address if it moves; None if that is not known."""
+        """Where an entity is; if it moves, where it is at a code address. None if that is not known."""
         found = self.places.get(f"{function}:{name}")
         if found is None:
             found = self.places.get(name)
@@ -113,7 +113,7 @@ class Placement(Struct, frozen=True):
 
 
 class CodeAddresses:
-    """The address of every instruction of a function: debug instructions have that of what follows."""
+    """The address of every instruction of a function; a debug instruction has that of the next real one."""
 
     def __init__(self, flow: ControlFlow, placement: Placement) -> None:
         name = flow.function.name

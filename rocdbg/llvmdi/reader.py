@@ -39,7 +39,9 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _DISASSEMBLERS = (*(f"llvm-dis-{version}" for version in range(25, 13, -1)), "llvm-dis")
 _MOST_SECONDS = 120
 _MOST_MEMORY = 4 << 30
-"""Bytes of address space of llvm-dis: a few bytes of bitcode can ask for all of the machine's memory."""
+"""Limit on the address space of llvm-dis in bytes: a few bytes of bitcode can make it request all of the machine's
+memory.
+"""
 _SKIPPED = frozenset(("attributes", "uselistorder", "uselistorder_bb", "module", "comdat", "source_filename"))
 _CONTINUED = frozenset(("to", "unwind", "cleanup", "catch", "filter", ",", ")", "]"))
 _OPEN = {"(": ")", "[": "]", "{": "}"}
@@ -73,7 +75,7 @@ def _disassembled(path: str | Path, bitcode: bytes) -> bytes:
 def _output_of(tool: str, path: str | Path, bitcode: bytes) -> tuple[int, bytes, bytes]:
     """The status of one llvm-dis, its text of at most `MAX_SIZE` bytes, and what it complains about.
 
-    It reads the bytes that were checked, not the file again, in a process with limits of its own.
+    The tool runs in a process with limits, and reads the bytes that were checked rather than the file again.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaint:
         try:
@@ -147,7 +149,7 @@ class _Reader:
                 if cursor.index < cursor.end:
                     if token.kind != Kind.META or cursor.token.kind not in (Kind.META, Kind.WORD):
                         raise cursor.error(f"unexpected '{cursor.text[:40]}'")
-                    cursor.end = cursor.index  # the next one begins in the same line
+                    cursor.end = cursor.index  # the next statement begins in the same line
             cursor.index = cursor.end
             cursor.end = self.size
             cursor.depth = 0
@@ -227,7 +229,9 @@ class _Reader:
             self._function().line()
 
     def _is_beside_the_point(self, token: Token) -> bool:
-        """Attributes, the module's name, summaries, comdats."""
+        """Whether a token begins something that does not concern debug information: attributes, the module's name,
+        summaries, comdats.
+        """
         if token.kind == Kind.WORD:
             return token.text in _SKIPPED
         is_comdat = self.cursor.ahead().text == "=" and self.cursor.ahead(2).text == "comdat"

@@ -1,8 +1,9 @@
-"""Debug records and intrinsics in use today, `#dbg_value` and `#dbg_declare`, as lifetime segments.
+"""Converts the debug records and intrinsics in use today, such as `#dbg_value` and `#dbg_declare`, to lifetime
+segments.
 
-A `#dbg_declare` is in force throughout its function. A `#dbg_value` is in force until the next one of the same variable
-whose bits overlap; where paths join, only records in force at the end of all of them remain. An expression of DWARF
-operations is translated into DIOps (`rocdbg.llvmdi.translation`).
+A `#dbg_declare` is in force throughout its function. A `#dbg_value` is in force until the next one for overlapping bits
+of the same variable; where paths join, only records in force at the end of all of the paths remain. An expression of
+DWARF operations is translated into DIOps (`rocdbg.llvmdi.translation`).
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _segment(
 
 
 def _translate(module: Module, segment: Segment, operands: list[Operand], *, is_address: bool) -> None:
-    """Give a segment its expression in DIOps, or say why there is none."""
+    """Set a segment's expression in DIOps, or the reason why there is none."""
     assert segment.object is not None
     assert segment.location is not None
     try:

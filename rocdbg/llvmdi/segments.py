@@ -31,8 +31,8 @@ class Occurrence:
 class Segment:
     """A lifetime segment: one way to find an object, over a range of instructions or, if computed, anywhere.
 
-    Those of `DILifetime` have a `node`. `#dbg_value` and `#dbg_declare` give others, whose `arguments` are LLVM
-    values, and `fragment` is the part of the variable that they describe.
+    Segments of `DILifetime` have a `node`. The segments of `#dbg_value` and `#dbg_declare` have LLVM values as
+    `arguments`, and `fragment` is the part of the variable that they describe.
     """
 
     object: Node | None
@@ -49,9 +49,9 @@ class Segment:
     """Why a record's expression has no translation."""
     fragment: tuple[int, int] | None = None
     inlined: Node | None = None
-    """The DILocation that a record's variable is inlined at."""
+    """The DILocation at which a record's variable is inlined."""
     killed_by: frozenset[int] = frozenset()
-    """The instructions that end it on some path, without another before."""
+    """The instructions that end it on some path on which no other instruction has ended it before."""
     ranges: tuple[Range, ...] = ()
     """The instructions of `function` at which it is active."""
 
@@ -99,7 +99,7 @@ class Segment:
 
 
 def type_bits(module: Module, node: Node | None) -> int | None:
-    """Bits of a DIType; None if it does not say."""
+    """Size in bits of a DIType; None if it is not stated."""
     for _ in range(_MAX_TYPE_CHAIN):
         if node is None:
             return None

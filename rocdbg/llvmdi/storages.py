@@ -16,7 +16,7 @@ from rocdbg.dwarf.storage import Storage, StorageKind, Write
 __all__ = ["Cells", "EntityStorage", "EntityValue", "ImplicitAddressStorage", "entity_words"]
 
 EntityValue = int | Sequence[int] | LocationDescription
-"""What is known of an entity: its bits, its bits in each lane, or where it is."""
+"""What is known about an entity: its bits, its bits in each lane, or its location."""
 
 
 class Cells(Protocol):
@@ -27,7 +27,7 @@ class Cells(Protocol):
         ...
 
     def set_entity(self, name: str, value: int) -> None:
-        """Change them."""
+        """Change the bits of an entity."""
         ...
 
 
@@ -75,7 +75,7 @@ class EntityStorage(Storage):
 
 
 class ImplicitAddressStorage(Storage):
-    """An address that does not exist at run time, of a location that is described (`DIOpAddrOf`)."""
+    """The address of a location (`DIOpAddrOf`) where the address itself does not exist at run time."""
 
     __slots__ = ("location", "size")
     kind = StorageKind.IMPLICIT_POINTER

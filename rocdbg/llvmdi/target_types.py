@@ -14,7 +14,9 @@ _AMDGCN_SPACES = {0: 1, 1: 0, 2: 2, 3: 3, 4: 0, 5: 5}
 
 
 def architecture_name(triple: str) -> str | None:
-    """The evaluator's architecture of a triple: amdgcn, also if the text has no triple; None for others."""
+    """The name of the evaluator's architecture for a triple: amdgcn, also for a text without a triple; None for other
+    targets.
+    """
     return "amdgcn" if not triple or triple.startswith("amdgcn") else None
 
 
@@ -29,10 +31,10 @@ def dwarf_space(triple: str, space: int) -> int:
 
 
 def base_type(layout: DataLayout, type: Type, *, signed: bool = True) -> BaseType:
-    """The DWARF base type that calculates as an LLVM type does.
+    """The DWARF base type with which arithmetic gives the same results as with an LLVM type.
 
     LLVM's integers have no sign; where an operation needs one, they are signed, unless `signed` is False. Pointers are
-    unsigned numbers. Raises `EvaluationError` for types that DWARF cannot calculate with.
+    unsigned numbers. Raises `EvaluationError` for types on which DWARF has no arithmetic.
     """
     resolved = layout.resolved(type)
     match resolved:

@@ -14,7 +14,7 @@ _CLOSING = frozenset(_OPENING.values())
 
 
 class Cursor:
-    """The next token and the ways to take it."""
+    """The position of the next token, and methods to read tokens."""
 
     __slots__ = ("depth", "end", "exact", "index", "source", "tokens")
 
@@ -47,7 +47,7 @@ class Cursor:
         return self.index >= self.end
 
     def ahead(self, count: int = 1) -> Token:
-        """A token further on."""
+        """The token ``count`` places after the next one."""
         return self.tokens[self.index + count] if self.index + count < self.end else self._last()
 
     def take(self) -> Token:
@@ -104,7 +104,7 @@ class Cursor:
                 if token.text in _OPENING:
                     open_ones.append(token)
                 elif token.text in _CLOSING:
-                    # '<' and '>' may be less and greater in pseudo code, so only the others have to match.
+                    # In pseudo code, '<' and '>' may mean less and greater, so only other brackets must match.
                     while open_ones and open_ones[-1].text == "<" and token.text != ">":
                         open_ones.pop()
                     if open_ones and _OPENING[open_ones[-1].text] == token.text:
@@ -113,7 +113,7 @@ class Cursor:
                         raise self.error(f"'{token.text}' closes nothing", token)
 
     def deeper(self) -> None:
-        """One level further into something nested; `ReadError` past the limit."""
+        """Go one level deeper into something nested; raises `ReadError` beyond the limit."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.error(f"nested more than {MAX_DEPTH} deep")

@@ -1,9 +1,9 @@
 """Upstream's `!DIExpression` of DWARF operations, translated into DIOps.
 
-DWARF's operations calculate with untyped numbers as wide as an address; so does the translation, in i64: what is
-narrower is filled up with zeros, and the result is cut to the variable's size. The `DW_OP_constu N, DW_OP_swap,
-DW_OP_xderef` that AMDGPU's front ends write names an address space, and loads nothing; the pointer's own type says
-which space it is.
+DWARF's operations calculate with untyped numbers as wide as an address, and so does the translation, in i64: narrower
+values are zero-extended, and the result is truncated to the variable's size. The `DW_OP_constu N, DW_OP_swap,
+DW_OP_xderef` that AMDGPU's front ends write names an address space and does not load anything; the pointer's own type
+determines the space.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def translate(
 
 
 class _Translation:
-    """One expression. `types` are those of the stack entries made so far."""
+    """The translation of one expression. `types` holds the types of the current stack entries."""
 
     def __init__(
         self, module: Module, node: Node, operands: list[Operand], bits: int | None, is_address: bool
@@ -82,7 +82,7 @@ class _Translation:
         self.add("DIOpArg", index, type, gives=type)
 
     def widen(self, entry_type: Type) -> None:
-        """The top entry, as the number it is for DWARF."""
+        """Convert the top entry to the number that it is in DWARF's arithmetic."""
         type = self.module.layout.resolved(entry_type)
         if type == _WORD:
             return
@@ -127,7 +127,7 @@ class _Translation:
         return found
 
     def _operation(self, raw: RawOperation, following: RawOperation | None) -> int:
-        """One operation; how many of those behind it are done with it."""
+        """Translate one operation; returns how many of the following operations are translated together with it."""
         name, arguments = raw.name, raw.arguments
         numbers = [item for item in arguments if isinstance(item, int)]
         if name == "DW_OP_LLVM_arg" and len(numbers) == 1:
@@ -177,7 +177,7 @@ class _Translation:
             raise self.wrong(raw, "needs an entry on the stack")
         type = self.module.layout.resolved(self.types[-1])
         if self.is_address and isinstance(type, PointerType):
-            # Not the pointer is calculated with, but the location that it leads to.
+            # The offset applies to the location to which the pointer leads, not to the pointer.
             byte = IntType(8)
             self.add("DIOpDeref", byte, takes=1, gives=byte)
             self.constant(number)
@@ -219,14 +219,17 @@ class _Translation:
             raise self.wrong(raw, f"of a {type}")
         target = IntType(size)
         if size > type.bits:
-            # The first of a pair says what the number was before, so what it was is the encoding's.
+            # The first conversion of a pair states what the number was before, so its encoding determines how to
+            # extend.
             name = "DIOpSExt" if encoding == "DW_ATE_signed" else "DIOpZExt"
             self.add(name, target, takes=1, gives=target)
         elif size < type.bits:
             self.add("DIOpConvert", target, takes=1, gives=target)
 
     def _finish(self) -> None:
-        """The location of the variable: the memory pointed to, or a value of its size."""
+        """End with the location of the variable: the memory to which the pointer leads, or a value of the variable's
+        size.
+        """
         bits = self.fragment[1] if self.fragment is not None else self.bits
         if not self.types:
             return
@@ -242,5 +245,5 @@ class _Translation:
             self.add("DIOpConvert", IntType(bits), takes=1, gives=IntType(bits))
 
     def _retype(self, target: Type) -> None:
-        """Make the last offset lead to something of another size."""
+        """Give the result of the last offset another type."""
         self.out[-1] = Operation(self.out[-1].info, (target,), self.out[-1].offset)

@@ -1,6 +1,7 @@
-"""Types of expressions: the tree that an expression's operations build, with what "is not well-formed" of each.
+"""Types expressions: makes the tree that an expression's operations build, and checks what "is not well-formed" in
+each.
 
-One method for an operation, named after it.
+There is one method for each operation, named after it.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class _Typing:
         return len(operation.info.inputs)
 
     def _check_inputs(self, operation: Operation, children: tuple[Tree, ...]) -> None:
-        """What holds for inputs of all operations: implicit addresses, values that are undefined."""
+        """Check the rules for inputs of all operations, about implicit addresses and undefined values."""
         name = operation.name
         for child in children:
             is_address = child.name == "DIOpAddrOf" or (

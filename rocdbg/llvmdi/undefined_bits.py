@@ -1,6 +1,6 @@
-"""What an expression's own text shows of the bits that an operation reads: undefined ones, and those beyond a storage.
+"""Finds, from an expression alone, operations that read undefined bits or bits beyond a storage.
 
-What depends on places or on values is an error of the evaluation, where it is one.
+Errors that depend on places or values are only found by evaluation.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from rocdbg.llvmdi.module import Operand
 __all__ = ["unreadable"]
 
 _LANES_LOOKED_AT = 3
-"""Of elements that are all alike."""
+"""How many of several equal elements are examined."""
 
 _UNDEFINED = "an undefined value"
 
 
 def unreadable(tree: Tree, inputs: Inputs) -> str | None:
-    """Why what the tree locates cannot be read, in words; None if nothing shows that."""
+    """A message that says why the location of a tree cannot be read; None if the tree alone does not show that."""
     return _trouble(tree, 0, tree.bits, inputs)
 
 
 def _trouble(tree: Tree, first: int, bits: int, inputs: Inputs) -> str | None:
-    """Of ``bits`` bits from the bit ``first`` of a location."""
+    """What is wrong with ``bits`` bits from bit ``first`` on of a location; None if nothing is known to be wrong."""
     match tree.name:
         case "DIOpReinterpret":
             return _trouble(tree.children[0], first, bits, inputs)
@@ -51,7 +51,7 @@ def _trouble(tree: Tree, first: int, bits: int, inputs: Inputs) -> str | None:
 
 
 def _parts(tree: Tree, first: int, bits: int, inputs: Inputs) -> str | None:
-    """The same of a composite's parts."""
+    """As `_trouble`, for the parts of a composite."""
     children: tuple[Tree, ...] = ()
     if tree.name == "DIOpComposite":
         children = tree.children

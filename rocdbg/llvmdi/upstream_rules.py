@@ -1,4 +1,4 @@
-"""What LLVM itself asks of today's debug records.
+"""The rules that LLVM itself has for today's debug records.
 
 It drops the debug information of a module that breaks one of these rules ("ignoring invalid debug info").
 """
@@ -22,7 +22,7 @@ def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]
     module = info.module
     instruction = info.flows[record.function.name].instructions[record.index]
     value = module.resolve(instruction.arguments[0])
-    is_record = instruction.opcode.startswith("#")  # old intrinsics are read more kindly
+    is_record = instruction.opcode.startswith("#")  # the rules for old intrinsics are less strict
     if is_record and isinstance(value, Node) and (value.kind or value.elements):
         yield f"the value of {instruction.opcode} is not a value", instruction.offset
     if isinstance(value, Operand) and instruction.debug == "declare" and instruction.opcode != "#dbg_declare_value":
@@ -35,14 +35,14 @@ def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]
 
 
 def _position(module: Module, segment: Segment, instruction: Instruction) -> Iterator[tuple[str, int]]:
-    """The record's DILocation is one, and of the function that the variable is of."""
+    """Check that the record's location is a DILocation and belongs to the same function as the variable."""
     is_record = instruction.opcode.startswith("#")
     places = [instruction.arguments[-1]] if is_record else []
     places += [attachment.value for attachment in instruction.attachments if attachment.kind == "dbg"]
     for place in places:
         node = module.resolve(place)
         if place is not None and not isinstance(node, Node):
-            continue  # a listing leaves its locations out
+            continue  # listings leave out locations
         if not isinstance(node, Node) or node.kind != "DILocation":
             yield f"the location of {instruction.opcode} is not a DILocation", instruction.offset
             continue
@@ -53,7 +53,7 @@ def _position(module: Module, segment: Segment, instruction: Instruction) -> Ite
 
 
 def _subprogram(module: Module, node: Node) -> Node | None:
-    """The DISubprogram whose scope a node is in."""
+    """The DISubprogram to whose scope a node belongs."""
     scope = module.node(node.fields.get("scope"))
     for _ in range(1000):
         if scope is None or scope.kind == "DISubprogram":

@@ -75,7 +75,7 @@ def _is_skipped(info: DebugInfo, scope: Scope | None, address: FileAddress) -> b
 
 
 def _line_location(info: DebugInfo, scope: Scope | None, address: FileAddress) -> CodeLocation:
-    """The location, moved behind the prologue when it is the start of a function."""
+    """The location, moved to the end of the prologue when it is the start of a function."""
     if isinstance(scope, Function) and (address == scope.entry_pc or _is_skipped(info, scope, address)):
         address = info.breakpoint_address(scope) or address
     elif scope is None:  # the unit has only line tables

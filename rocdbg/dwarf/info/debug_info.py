@@ -75,8 +75,7 @@ class DebugInfo:
         of an instruction.
         """
         self.can_be_passed_by: Callable[[FileAddress, FileAddress], bool] = lambda start, address: False
-        """Whether a branch on the way from a function's start (the first address) to the second address leads past the
-        latter.
+        """Whether a branch between a function's start (the first address) and the second address leads past the latter.
         """
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}
@@ -306,7 +305,7 @@ class DebugInfo:
         return self._breakpoint_addresses[function]
 
     def breakpoint_locations(self, function: Function) -> list[CodeLocation]:
-        """``breakpoint_address`` of the function, and the entry of every inlined instance of it."""
+        """The ``breakpoint_address`` of the function, and the entry of each of its inlined instances."""
         return function_locations(self, function)
 
     def location_at(self, pc: FileAddress) -> CodeLocation:

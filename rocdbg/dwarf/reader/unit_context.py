@@ -36,7 +36,7 @@ def in_unit(
 
     ``about`` is the current object. A context that knows units provides its own context for the unit; any other is
     extended by the unit's addresses and entries, the frame base of the enclosing subprogram, and the CFA from
-    ``frames``, as far as it lacks them.
+    ``frames``, where it does not have its own.
     """
     if isinstance(context, KnowsUnits):
         return context.for_unit(entry.unit, about)

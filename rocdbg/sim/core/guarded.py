@@ -1,7 +1,7 @@
 """Host memory for generated code, placed between pages that cannot be accessed.
 
 Generated code checks each access itself. If such a check is wrong, an access beyond either end of a block hits a guard
-page and stops at once (`native_guard`) instead of changing the host's own data behind the block.
+page and stops at once (`native_guard`) instead of changing the host's own data after the block.
 
 A process may have only a limited number of mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond
 `MOST_GUARDS` have no guard pages, only the checks of generated code. Before that limit is reached, unreachable objects
@@ -83,7 +83,7 @@ class _Kind(NamedTuple):
 
 
 class _Mapping(Struct, frozen=True):
-    """Rows of ``size`` bytes with guard pages before, between and behind them. ``used``: see `guarded_rows`."""
+    """Rows of ``size`` bytes with guard pages before, between and after them. ``used``: see `guarded_rows`."""
 
     memory: mmap.mmap
     rows: int
@@ -282,7 +282,7 @@ def guarded(size: int, sparse: bool = False) -> NDArray[np.uint8]:
 
 
 def guarded_rows(rows: int, size: int, used: Parts | None = None, sparse: bool = False) -> NDArray[np.uint8]:
-    """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and behind them. Less than a
+    """Blocks of ``size`` zero bytes, uint8[rows, size], with guard pages before, between and after them. Less than a
     page of unowned bytes lies between the end of a block and a guard page.
 
     ``used``: the parts of each block that may be written, if these are much less than the whole: only they are cleared

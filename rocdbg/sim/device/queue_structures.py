@@ -20,7 +20,7 @@ READ_INDEX: Final = 128
 SIGNAL_VALUE: Final = 8
 """Offset of the value in ``amd_signal_t``."""
 GRID_SYNC_SIZE = 48
-"""Size in bytes of the structure behind ``hidden_multigrid_sync_arg``."""
+"""Size in bytes of the structure to which ``hidden_multigrid_sync_arg`` points."""
 
 GRID_SYNC_REFUSED: Final = 0x7EFF_FFFF_F000
 """An unmapped address: the value of ``hidden_multigrid_sync_arg`` if not all workgroups can be resident at once.
