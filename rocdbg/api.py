@@ -93,10 +93,10 @@ class Image:
     ) -> None:
         """``where`` is its name in messages."""
         if not isinstance(array, np.ndarray):
-            raise LaunchError(where, f"its contents are a NumPy array, {type(array).__name__} is given")
+            raise LaunchError(where, f"its contents must be a NumPy array, not {type(array).__name__}")
         for text in (format, kind):
             if text is not None and not isinstance(text, str):
-                raise LaunchError(where, f"format and kind are text such as \"rgba8\" and \"2d\", {text!r} is given")
+                raise LaunchError(where, f"format and kind must be text such as \"rgba8\" and \"2d\", not {text!r}")
         self.array = array
         self.spec = image_of_array(array, format, kind, where)
         self.sampler = Sampler(sampler).spec if sampler is not None else None
@@ -107,7 +107,7 @@ class Sampler:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise LaunchError("sampler", f"write it as text, for example \"linear clamp\", {text!r} is given")
+            raise LaunchError("sampler", f"write it as text, for example \"linear clamp\", not {text!r}")
         self.spec = SamplerSpec.parse(text, "sampler")
 
 

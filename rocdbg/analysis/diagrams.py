@@ -90,7 +90,7 @@ class Diagrams:
             number = self._numbers[key] = len(self._content)
             self._content.append(key)
             if number > _MOST_NODES:
-                raise TooLargeError("the control flow is too involved")
+                raise TooLargeError("the control flow is too complex")
         return number
 
     def support(self, diagram: int) -> frozenset[int]:

@@ -260,11 +260,11 @@ class LanePositions:
             if len(self.diagrams.support(found[0])) > _MOST_MASKS or (
                 len(self.diagrams.support(found[1])) > _MOST_MASKS
             ):
-                raise TooLargeError("too many masks are alive at once")
+                raise TooLargeError("too many masks are live at once")
             flow.found = found
             flow.visits += 1
             if flow.visits > _MOST_VISITS:
-                raise TooLargeError("the loops are too involved")
+                raise TooLargeError("the loops are too complex")
             for before in set(self._predecessors.get(start, ())) - pending:
                 pending.add(before)
                 heappush(heap, (ranks[before], before))

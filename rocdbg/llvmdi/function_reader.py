@@ -201,7 +201,7 @@ class FunctionReader:
         token = cursor.token
         if token.kind not in (Kind.WORD, Kind.ELLIPSIS):
             if not self.function.pseudo:
-                raise cursor.error("an instruction expected")
+                raise cursor.error("expected an instruction")
             return Instruction(token.text, name, offset=start.offset)
         opcode = cursor.take().text
         if opcode in _CALLS:

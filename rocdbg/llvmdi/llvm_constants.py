@@ -91,9 +91,9 @@ def _value(cursor: Cursor, type: Type) -> Operand:
                 raise cursor.error(f"'{token.text}' is of type i1, not {type}", token)
             return Operand("constant", type, token.text, value=int(token.text == "true"), offset=token.offset)
         if token.text == "null" and not isinstance(type, PointerType):
-            raise cursor.error(f"'null' is a pointer, and no {type}", token)
+            raise cursor.error(f"'null' is a pointer, not a value of type {type}", token)
         if token.text == "none" and type != OpaqueType("token"):
-            raise cursor.error(f"'none' is a token, and no {type}", token)
+            raise cursor.error(f"'none' is a token, not a value of type {type}", token)
         if token.text in ("null", "none", "zeroinitializer"):
             return Operand("constant", type, token.text, offset=token.offset)
         if token.text == "splat" and isinstance(type, VectorType):
@@ -101,7 +101,7 @@ def _value(cursor: Cursor, type: Type) -> Operand:
             element = parse_operand(cursor)
             cursor.expect(")")
             if element.type != type.element:
-                raise cursor.error(f"a splat of {element.type} is no {type}", token)
+                raise cursor.error(f"a splat of {element.type} is not a {type}", token)
             return _joined(cursor, token, type, [element] * min(type.count, _MAX_ELEMENTS + 1))
         if token.text not in _EXPRESSIONS:
             raise cursor.error(f"'{token.text[:40]}' is not a value of type {type}", token)
@@ -133,7 +133,7 @@ def _value(cursor: Cursor, type: Type) -> Operand:
         return _string(cursor, token, type)
     if token.text in ("<", "[", "{"):
         return _structure(cursor, token, type)
-    raise cursor.error(f"a value of type {type} expected")
+    raise cursor.error(f"expected a value of type {type}")
 
 
 def _string(cursor: Cursor, token: Token, type: Type) -> Operand:
@@ -283,7 +283,7 @@ def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
             raise cursor.error(f"a {type} in hexadecimal has 16 digits", token)
         return _of_double(cursor, token, type, int(text, 16))
     if "." not in text:
-        raise cursor.error(f"'{text[:40]}' is an integer, and no literal of type {type}", token)
+        raise cursor.error(f"'{text[:40]}' is an integer, not a literal of type {type}", token)
     if len(text) > 4000:
         raise cursor.error(f"a literal of {len(text)} characters", token)
     return _packed(cursor, token, type, float(text))

@@ -222,7 +222,7 @@ def _base(cursor: Cursor) -> Type:
         return ArrayType(count, element)
     if token.text == "{":
         return _struct(cursor, packed=False)
-    raise cursor.error("a type expected")
+    raise cursor.error("expected a type")
 
 
 def _sequence(cursor: Cursor) -> tuple[int, Type]:

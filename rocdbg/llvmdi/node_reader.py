@@ -42,7 +42,7 @@ class MetadataReader:
         distinct = cursor.accept("distinct")
         value = self._node_at(distinct, name)
         if value is None:
-            raise cursor.error("a metadata node expected", start)
+            raise cursor.error("expected a metadata node", start)
         return value
 
     def _node_at(self, distinct: bool, name: str = "") -> Node | None:
@@ -88,7 +88,7 @@ class MetadataReader:
             cursor.take()
             node = self._node_at(True)
             if node is None:
-                raise cursor.error("a metadata node expected")
+                raise cursor.error("expected a metadata node")
             return node
         node = self._node_at(False)
         if node is not None:
@@ -120,7 +120,7 @@ class MetadataReader:
             return parse_operand(cursor)
         if token.kind == Kind.WORD:
             return self._words()
-        raise cursor.error("metadata expected")
+        raise cursor.error("expected metadata")
 
     def _is_structure(self) -> bool:
         """Whether a brace begins a type, `{ i8, ptr } %x`, and not a tuple of the document, `{!1, !2}`."""
@@ -166,7 +166,7 @@ class MetadataReader:
             elif label.kind == Kind.STRING and _NAMED_FIRST not in fields:
                 field = _NAMED_FIRST
             else:
-                raise cursor.error("the name of a field expected")
+                raise cursor.error("expected the name of a field")
             if field in fields:
                 raise cursor.error(f"the field '{field}' occurs twice", label)
             start = cursor.token.offset
@@ -214,7 +214,7 @@ class MetadataReader:
                 found.append(RawOperation(name, self._dwarf_operands(name), token.offset))
                 continue
             if token.kind != Kind.WORD:
-                raise cursor.error("an operation expected")
+                raise cursor.error("expected an operation")
             if token.text.startswith("DW_OP_") and token.text not in DWARF_NAMES:
                 raise cursor.error(f"there is no operation '{token.text[:40]}'")
             cursor.take()
@@ -236,7 +236,7 @@ class MetadataReader:
                 arguments.append(cursor.unsigned("a number that is not negative"))
                 continue
             if not is_type_start(cursor):
-                raise cursor.error("a type, a number or a literal expected")
+                raise cursor.error("expected a type, a number or a literal")
             type = parse_type(cursor)
             if cursor.text in (",", ")"):
                 arguments.append(type)

@@ -92,7 +92,7 @@ def test_notes_and_broken_rules(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("!1 = !DIFoo(a: )", "{file}:1:16: metadata expected\n"),
+        ("!1 = !DIFoo(a: )", "{file}:1:16: expected metadata\n"),
         ('!1 = !{!"never ends}', "{file}:1:9: the string does not end\n"),
     ],
 )

@@ -102,7 +102,7 @@ class ModifierField:
         found = self._codes.get(frozenset(filter(None, mine)))
         if found is None or len(set(mine)) != len(mine):
             words = " ".join(mine)
-            raise Mismatch(f"`{words}' cannot stand together" if len(mine) > 1 else f"`{words}' is not a value")
+            raise Mismatch(f"`{words}' cannot be combined" if len(mine) > 1 else f"`{words}' is not a value")
         return found
 
     def _list_codes(self, word: str) -> list[int]:

@@ -357,7 +357,7 @@ class FixedField:
         ):
             number = None if register or operand else read(typed, word.place.lookup)
             if number is None or str(number.integer) != self.text or number.floating is not None:
-                raise Mismatch(f"`{self.text}' must stand where `{typed}' does")
+                raise Mismatch(f"`{typed}' must be `{self.text}'")
 
 
 class LiteralField:

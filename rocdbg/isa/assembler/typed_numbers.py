@@ -73,7 +73,7 @@ def absolute(text: str, symbols: Lookup) -> int:
     if value is None:
         raise Mismatch(f"`{text}' is not an integer")
     if value.addresses:
-        raise Mismatch(f"`{text}' is an address, where an absolute number must stand")
+        raise Mismatch(f"`{text}' is an address, but only an absolute number is possible here")
     return value.value
 
 
@@ -89,7 +89,7 @@ def put_address(number: Number, type: str, wide: bool, name: str, word: Word) ->
         raise Mismatch(f"{name} cannot be an address: only 32-bit integers and branch targets can")
     size = 8 if type == "b64" else 4
     if part.endswith("64") and size == 4:
-        raise Mismatch(f"`@{part}' is of 64 bits, {name} has 32")
+        raise Mismatch(f"`@{part}' has 64 bits, but {name} has only 32")
     high = 32 if part.endswith("@hi") else 0
     if part.startswith("abs"):
         word.put_literal(value >> high & (1 << (32 if "@" in part else 64)) - 1, size)

@@ -298,8 +298,8 @@ NO_IMAGES = [
     (np.zeros((4, 4), ">f4"), None, "an array of >f4 has its bytes swapped"),
     (np.zeros((), np.float32), None, "an array of no axes is not an image of r32f"),
     (np.zeros((0, 4), np.float32), None, "an image's sizes are at least 1"),
-    ([[1.0, 2.0]], None, "its contents are a NumPy array, list is given"),
-    (np.zeros((4, 4), np.float32), 32, "format and kind are text"),
+    ([[1.0, 2.0]], None, "its contents must be a NumPy array, not list"),
+    (np.zeros((4, 4), np.float32), 32, "format and kind must be text"),
 ]
 
 
@@ -310,5 +310,5 @@ def test_arrays_that_are_no_images(array: np.ndarray, format: str | None, reason
 
 
 def test_samplers_that_are_no_text() -> None:
-    with pytest.raises(LaunchError, match='write it as text, for example "linear clamp", 5 is given'):
+    with pytest.raises(LaunchError, match='write it as text, for example "linear clamp", not 5'):
         rocdbg.Sampler(5)  # type: ignore[arg-type]
