@@ -46,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # it takes a tenth of the time; `pytest_runtest_teardown` collects
     _take_a_core(config)
     into = config.getoption("--processor-time")
     if into is not None:
@@ -80,7 +81,6 @@ def pytest_collection_finish() -> None:
     """What was collected stays: Python's collector need not go through tens of thousands of tests again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000)  # as often as by default, Python's collector takes a tenth of the tests' time
 
 
 def pytest_sessionfinish() -> None:
@@ -91,7 +91,10 @@ def pytest_sessionfinish() -> None:
 GROWTH = 512 << 20
 """Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
 Python's collector does not count."""
+SELDOM = 300
+"""Tests after which it is collected in any case: cycles hold open files, too."""
 _collected_at = 0
+_tests = 0
 
 
 def _resident() -> int:
@@ -100,8 +103,9 @@ def _resident() -> int:
 
 
 def pytest_runtest_teardown() -> None:
-    global _collected_at
-    if _resident() > _collected_at + GROWTH:
+    global _collected_at, _tests
+    _tests += 1
+    if _tests % SELDOM == 0 or _resident() > _collected_at + GROWTH:
         gc.collect()
         _collected_at = _resident()
 

@@ -181,7 +181,7 @@ ERRORS = [
     ("09", 'Invalid number "09".'),
     ("99999999999999999999", "Numeric constant too large."),
     ("int(2.5)", "A syntax error in expression, near `2.5)'."),
-    ("nullptr", 'No symbol "nullptr" in current context.'),
+    ("nullptr", 'No symbol table is loaded.  Use the "file" command.'),
     ("gibberish#0", "Address space gibberish not recognised by the architecture"),
     ("int", "Attempt to use a type name as an expression"),
     ("5[1]", "cannot subscript something of type `int'"),
@@ -208,7 +208,7 @@ def test_unknown_name_says_which() -> None:
     with pytest.raises(NoSymbolError) as caught:
         show("nosuch + 1")
     assert caught.value.name == "nosuch"
-    assert str(caught.value) == 'No symbol "nosuch" in current context.'
+    assert str(caught.value) == 'No symbol table is loaded.  Use the "file" command.'
 
 
 def test_deep_nesting_is_an_error_and_no_crash() -> None:

@@ -98,7 +98,7 @@ def _copy(block: StateBlock) -> StateBlock:
     return made
 
 
-USUAL = [("gfx90a", 0x3F0, 0, 8), ("gfx1100", 0x3F0, 3, 8), ("gfx90a", 0x100, 1, 16), ("gfx1030", 0x200, 2, 16)]
+USUAL = [("gfx90a", 0x3F0, 0, 16), ("gfx1100", 0x3F0, 5, 16), ("gfx90a", 0x100, 1, 16), ("gfx1030", 0x200, 2, 16)]
 """Target, MODE, and which of so many parts of the instructions: in the usual mode; others with flushing, without IEEE
 and DX10_CLAMP."""
 MORE = [("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 1), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4)]
