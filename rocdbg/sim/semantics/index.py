@@ -494,4 +494,4 @@ MODULES: dict[str, str] = {
         "v_bitop3_b16 v_bitop3_b32 "
     ),
 }
-"""By module: the names of the instructions whose semantics it registers."""
+"""Names of instructions, by module."""
