@@ -49,7 +49,7 @@ def kept_in_test() -> dict[str, int]:
     own. 0: ``make truth`` alone has it."""
     counts: dict[str, int] = {}
     for count, name in _rows():
-        test, parameters, _ = name.partition("[")
+        test, parameters = test_of(name), "[" in name
         counts[test] = counts.get(test, 0) + (0 if parameters else int(count))
     return counts
 
@@ -105,13 +105,13 @@ def left_out(items: Iterable[pytest.Item], arguments: Sequence[str]) -> list[pyt
     named = (named_by_mutants() | chosen_by_name()).union(argument for argument in arguments if "::" in argument)
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
-        name = item.nodeid.partition("[")[0]
+        name = test_of(item.nodeid)
         if name in kept_in_test():
             tests.setdefault(name, []).append(item)
     if not any("::" in argument for argument in arguments):
         there = {item.nodeid for found in tests.values() for item in found}
         for row in sorted(chosen_by_name() - there):
-            if row.partition("[")[0] in tests:
+            if test_of(row) in tests:
                 raise pytest.UsageError(f"{TABLE.name}: no test is called {row}")
     gone = []
     for name, found in tests.items():
@@ -120,6 +120,12 @@ def left_out(items: Iterable[pytest.Item], arguments: Sequence[str]) -> list[pyt
         kept = set(few([_parameters(item) for item in found], kept_in_test()[name]))
         gone += [item for index, item in enumerate(found) if index not in kept and item.nodeid not in named]
     return gone
+
+
+def test_of(nodeid: str) -> str:
+    """What a row of `breadth.txt` names: a test without its parameters, or a table of programs."""
+    file, _, _ = nodeid.partition("::")
+    return file if file.endswith(".txt") else nodeid.partition("[")[0]
 
 
 def _parameters(item: pytest.Item) -> dict[str, Hashable]:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from rocdbg.sim.engine.private_folder import UntrustedFolder, open_private
 from tests.accounting import Accounting
-from tests.breadth import EVERYTHING, kept_in_test, left_out
+from tests.breadth import EVERYTHING, kept_in_test, left_out, test_of
 from tests.compilations import Compilations
 
 # A bug surfaces as the exception it is, in the commands that tests start, too.
@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave what `breadth.txt` says to ``make truth``, which finds these tests by their mark."""
     if EVERYTHING:
         for item in items:
-            if item.nodeid.partition("[")[0] in kept_in_test():
+            if test_of(item.nodeid) in kept_in_test():
                 item.add_marker(pytest.mark.truth)
     elif gone := left_out(items, config.args):
         absent = set(gone)

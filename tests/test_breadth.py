@@ -24,6 +24,9 @@ def test_rows_name_tests() -> None:
     gone = []
     for row in kept_in_test():
         file, _, name = row.partition("::")
+        if file.endswith(".txt"):
+            gone += [] if (ROOT / file).exists() else [row]
+            continue
         if file not in functions:
             tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
             functions[file] = {one.name for one in ast.walk(tree) if isinstance(one, FUNCTIONS)}
