@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rocdbg.analysis import lane_coverage
+from rocdbg.analysis import followed_masks
 from rocdbg.analysis.control_flow import FunctionCode
 from rocdbg.analysis.effects import BY_CONVENTION, Machine
 from rocdbg.analysis.lane_coverage import LaneCoverage
@@ -190,8 +190,8 @@ LIMITS = {"exact": ((400, 24), (40_000, 150_000)), "coarse": ((400, 4), (0, 150_
 @pytest.mark.parametrize("limits", LIMITS)
 def test_lanes_have_what_is_described(limits: str, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes, in_all = LIMITS[limits]
-    monkeypatch.setattr(lane_coverage, "_MOST_NODES", nodes)
-    monkeypatch.setattr(lane_coverage, "_MOST_IN_ALL", in_all)
+    monkeypatch.setattr(followed_masks, "_MOST_NODES", nodes)
+    monkeypatch.setattr(followed_masks, "_MOST_IN_ALL", in_all)
     known = described = 0
     for seed in range(22):
         writer = Writer(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocdbg.analysis import lane_coverage
+from rocdbg.analysis import followed_masks
 from rocdbg.analysis.control_flow import FunctionCode
 from rocdbg.analysis.effects import BY_CONVENTION, Machine
 from rocdbg.analysis.lane_coverage import Held, LaneCoverage
@@ -71,9 +71,9 @@ BRANCH = [
 """v1 is described behind its write (instruction 2), to the end. Lanes that come back have something else."""
 
 
-@pytest.mark.parametrize("most", (lane_coverage._MOST_BLOCKS, 0))
+@pytest.mark.parametrize("most", (followed_masks._MOST_BLOCKS, 0))
 def test_lanes_that_come_back_have_not_what_a_branch_computed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lane_coverage, "_MOST_BLOCKS", most)  # 0: masks are not followed
+    monkeypatch.setattr(followed_masks, "_MOST_BLOCKS", most)  # 0: masks are not followed
     found, starts = coverage(BRANCH)
     gaps = found.gaps([(starts[3], starts[-1])], {V1})
     assert sorted(gaps.active) == starts[5:-1]
