@@ -68,7 +68,7 @@ class ValueKind(Struct, frozen=True):
 
         ``delimited``: a ``--`` follows, so the text here can only be a value or an option.
         """
-        raise NotImplementedError  # only kinds that options use implement this
+        raise NotImplementedError  # abstract: only kinds of option values define it
 
     def show(self, value: object) -> str:
         """Return the value as ``show`` writes it."""

@@ -107,7 +107,7 @@ class Storage:
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
         """The bits and the mask of defined bits; the caller has checked the bounds."""
-        raise NotImplementedError  # every storage has its own
+        raise NotImplementedError  # abstract: each kind of storage defines it
 
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
         """Append the primitive writes that store `value`, or raise `EvaluationError`."""
@@ -123,7 +123,7 @@ class Storage:
 
     def words(self, offset: int = 0) -> str:
         """The storage and a bit offset into it, as text."""
-        raise NotImplementedError  # every storage has its own
+        raise NotImplementedError  # abstract: each kind of storage defines it
 
 
 def _bit_words(offset: int) -> str:
@@ -237,10 +237,10 @@ class _ByteStorage(Storage):
         self._write(first, data)
 
     def _read(self, first: int, count: int) -> bytes:
-        raise NotImplementedError  # each has its own
+        raise NotImplementedError  # abstract: registers and memory define it
 
     def _write(self, first: int, data: bytes) -> None:
-        raise NotImplementedError  # each has its own
+        raise NotImplementedError  # abstract: registers and memory define it
 
 
 class RegisterStorage(_ByteStorage):

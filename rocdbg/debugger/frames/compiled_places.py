@@ -43,7 +43,7 @@ class Place:
 
     def read(self, first: int, bits: int) -> Node:
         """Return bits [first, first + bits), at most 64, zero-extended to an I64. Raises `Untranslatable`."""
-        raise NotImplementedError  # each kind of place reads in its own way
+        raise NotImplementedError  # abstract: each kind of place defines it
 
     def moved(self, bits: int) -> Place:
         """Return the place that begins ``bits`` bits later."""
