@@ -66,12 +66,14 @@ def read_regular(path: str | Path, limit: int) -> bytes:
             # meanwhile.
             stated = os.fstat(file.fileno()).st_size
             most = min(limit, stated + _MOST_GROWTH)
-            # `read` returns None where it would have to wait, as for the kernel's messages.
-            parts = [file.read(min(stated, limit) + 1) or b""]
-            size = len(parts[0])
-            while size <= most and (more := file.read(_MORE)):
+            more: bytes | None = file.read(min(stated, limit) + 1)
+            parts, size = list[bytes](), 0
+            while more:
                 parts.append(more)
                 size += len(more)
+                more = file.read(_MORE) if size <= most else b""
+            if more is None:  # as for the kernel's messages
+                raise FileAccessError(str(path), "cannot be read without waiting for more of it")
         except OSError as error:
             raise FileAccessError(str(path), f"cannot be read: {error.strerror or error}") from None
     if size > limit:  # it has grown

@@ -80,7 +80,7 @@ class AutoLoad:
         safe = self.is_safe(place)
         self.found[kind][file] = safe
         if safe:
-            self._shell.source(place)  # the resolved file that was checked, because a link may change meanwhile
+            self._shell.source(place)  # the resolved path, because the link in its place may change meanwhile
         else:
             self._shell.warn(_declined(file, self.safe_path))
 

@@ -34,7 +34,7 @@ MAX_CODE_SIZE = MAX_UNCOMPRESSED
 
 _DEEPEST = 4
 """Maximum nesting of containers: a bundle in an offload binary of a host object in an archive."""
-_MOST_ENTRIES = 1 << 16
+_MOST_ENTRIES = 1 << 18
 """Maximum number of entries of a file: ROCm's largest libraries have thousands."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 

@@ -79,14 +79,14 @@ TOP = abbreviation(1, 0x11, True, (0x11, 0x01))
 START_OF_UNIT = b"\1" + LOW.to_bytes(8, "little")
 
 
-def abbreviations(count: int) -> bytes:
+def abbreviations(count: int, end: bytes = b"\0") -> bytes:
     """Units whose tables of abbreviations begin in each other."""
     rows = [abbreviation(number + 1, 0x11, False) for number in range(count)]
     at = [0]
     for row in rows:
         at.append(at[-1] + len(row))
     info = b"".join(unit(uleb(number + 1), at[number]) for number in range(count))
-    return with_debug(debug_info=info, debug_abbrev=b"".join(rows) + b"\0")
+    return with_debug(debug_info=info, debug_abbrev=b"".join(rows) + end)
 
 
 def attributes(count: int) -> bytes:
@@ -125,6 +125,7 @@ def line_tables(count: int) -> bytes:
 STATIC_COMMANDS = (*STATIC, "info scope saxpy", "info variables", "disassemble saxpy")
 DEBUG: list[tuple[str, Callable[[], bytes], tuple[str, ...], str]] = [
     ("abbreviation tables in each other", lambda: abbreviations(4000), STATIC_COMMANDS, ""),
+    ("abbreviation tables in each other without an end", lambda: abbreviations(6000, b""), STATIC_COMMANDS, ""),
     ("4,000 attributes without bytes", lambda: attributes(4000), STATIC_COMMANDS, "more than 128 attributes"),
     ("functions of one range list", lambda: range_lists(2000), STATIC_COMMANDS, ""),
     ("variables of one location list", lambda: location_lists(800), (*STATIC_COMMANDS, *START, "kill"), ""),
@@ -308,7 +309,7 @@ def test_files_without_an_end_are_refused() -> None:
 
 
 def test_a_file_that_would_have_to_be_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Such as the kernel's messages: reading gives nothing, instead of waiting."""
+    """Such as the kernel's messages: reading gives None, instead of waiting."""
     import io
 
     import rocdbg.regular_file
@@ -324,7 +325,8 @@ def test_a_file_that_would_have_to_be_waited_for(monkeypatch: pytest.MonkeyPatch
     path.write_bytes(b"abc")
     with path.open("rb") as file:
         monkeypatch.setattr(rocdbg.regular_file, "open_regular", lambda name, limit: Waiting())
-        assert read_regular(path, 100) == b""
+        with pytest.raises(FileAccessError, match="cannot be read without waiting"):
+            read_regular(path, 100)
 
 
 # Files named by others

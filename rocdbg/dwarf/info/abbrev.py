@@ -59,7 +59,11 @@ def read_abbreviations(
     section = sections[_SECTION]
     try:
         sections.tables.check(_SECTION, offset)
-        end = _read(table, section, offset, version, address_size, offset_size)
+        try:
+            end = _read(table, section, offset, version, address_size, offset_size)
+        except DebugInfoError as error:  # reading it up to the damage has taken as long
+            sections.tables.count(_SECTION, offset, (error.offset or offset) - offset, len(section))
+            raise
         sections.tables.count(_SECTION, offset, end - offset, len(section))
     except DebugInfoError as error:
         pass_over(error)

@@ -106,8 +106,8 @@ def written_list(value: Loclist, unit: Unit) -> LocationList:
 
 
 def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationList:
-    unit.entries.lists.check(value.section_name, value.offset, value.entry)
-    lists = unit.entries.lists
+    lists = unit.sections.lists
+    lists.check(value.section_name, value.offset, value.entry)
     try:
         found = parse_location_list(
             value.section,
@@ -121,7 +121,7 @@ def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationLi
         )
     except DwarfError as error:  # entries that share a damaged list each take the time to read it up to the damage
         read = max(0, (error.offset or 0) - value.offset) // _SHORTEST
-        lists.count(value.section_name, value.offset, value.entry, read, len(value.section))
+        lists.count(value.section_name, value.offset, read, len(value.section), value.entry)
         raise
     _count(value, unit, found)
     return found
@@ -130,4 +130,4 @@ def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationLi
 def _count(value: Exprloc | Loclist, unit: Unit, found: AnyExpression) -> None:
     """Limit how many entries may share long lists, because each of the entries takes the time to search its list."""
     if isinstance(value, Loclist) and isinstance(found, LocationList):
-        unit.entries.lists.count(value.section_name, value.offset, value.entry, len(found), len(value.section))
+        unit.sections.lists.count(value.section_name, value.offset, len(found), len(value.section), value.entry)

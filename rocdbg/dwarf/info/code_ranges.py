@@ -66,12 +66,12 @@ def _listed(die: Die, offset: int) -> tuple[AddressRange, ...]:
     found: list[AddressRange] = []
     damage: DebugInfoError | None = None
     try:
-        entries.lists.check(section, offset, die.offset)
+        unit.sections.lists.check(section, offset, die.offset)
         found.extend(read_ranges(unit, offset))
     except DebugInfoError as error:
         damage = error
     try:
-        entries.lists.count(section, offset, die.offset, len(found), len(unit.sections[section]))
+        unit.sections.lists.count(section, offset, len(found), len(unit.sections[section]), die.offset)
     except DebugInfoError as error:
         found, damage = [], error
     if damage is not None:

@@ -93,7 +93,7 @@ class DebugInfo:
         function = self.function_at(pc)
         if function is not None:
             return function.unit
-        return next((unit for unit in self._functions.units_at(pc) if unit.ranges), None)
+        return next(iter(self._functions.units_stated_at(pc)), None)
 
     @property
     def entries(self) -> Entries:

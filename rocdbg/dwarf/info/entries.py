@@ -17,7 +17,6 @@ from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
 from rocdbg.dwarf.info.name_index import names_of_entries
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.shared_parts import SharedLists
 from rocdbg.dwarf.info.split_units import SplitFiles
 from rocdbg.dwarf.info.type_reader import TypeReader
 from rocdbg.dwarf.info.unit import Unit
@@ -51,7 +50,6 @@ class Entries:
         self._given_sizes = address_sizes
         self._architecture = architecture
         self.code = code
-        self.lists = SharedLists()
         self.range_lists: dict[int, tuple[AddressRange, ...]] = {}
         """By entry: its range list."""
         self._abbreviations: dict[tuple[Sections, int, int, int, int], dict[int, Abbreviation]] = {}

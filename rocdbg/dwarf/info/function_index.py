@@ -167,14 +167,10 @@ class FunctionIndex:
                 others.append(unit)
         return sorted(ranges, key=lambda entry: entry[0]), others
 
-    def units_at(self, pc: int) -> list[Unit]:
-        """The units that may have code at ``pc``: first those whose ranges contain it, then those that do not state
-        ranges. There may be several: if one unit has only line tables, another may describe the functions.
+    def units_stated_at(self, pc: int) -> list[Unit]:
+        """The units whose ranges contain ``pc``. There may be several: if one unit has only line tables, another may
+        describe the functions.
         """
-        return self._stated_at(pc) + self._unit_ranges[1]
-
-    def _stated_at(self, pc: int) -> list[Unit]:
-        """The units whose ranges contain ``pc``."""
         ranges, _ = self._unit_ranges
         index = bisect_right(ranges, pc, key=lambda entry: entry[0].low)
         found = [unit for part, unit in ranges[max(0, index - 8):index] if pc in part]
@@ -194,15 +190,15 @@ class FunctionIndex:
         return [table for table in tables if table is not None and table.has_program]
 
     def line_tables_at(self, pc: int) -> Iterator[LineTable]:
-        """The line tables of the units that may have code at ``pc``, as for `units_at`."""
-        for unit in self._stated_at(pc):
+        """The line tables of the units whose ranges contain ``pc``, then those of units that do not state ranges."""
+        for unit in self.units_stated_at(pc):
             if unit.line_table is not None:
                 yield unit.line_table
         yield from self._other_line_tables
 
     def at(self, pc: int) -> Function | None:
         """The function with code at ``pc``."""
-        for unit in chain(self._stated_at(pc), self._others_with_functions):
+        for unit in chain(self.units_stated_at(pc), self._others_with_functions):
             lows, parts = self._addresses(unit)
             index = bisect_right(lows, pc) - 1
             if index >= 0 and pc in parts[index][0]:

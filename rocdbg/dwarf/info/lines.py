@@ -47,11 +47,15 @@ class LineTable:
     @remembered
     def header(self) -> LineHeader:
         """The header."""
+        tables, size = self._sections.tables, len(self._sections[SECTION])
         try:
-            self._sections.tables.check(SECTION, self.offset)
-            header = read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
-            size = len(self._sections[SECTION])
-            self._sections.tables.count(SECTION, self.offset, header.end - self.offset, size)
+            tables.check(SECTION, self.offset)
+            try:
+                header = read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
+            except DebugInfoError as error:  # reading it up to the damage has taken as long
+                tables.count(SECTION, self.offset, max(0, (error.offset or 0) - self.offset), size)
+                raise
+            tables.count(SECTION, self.offset, header.end - self.offset, size)
             return header
         except DebugInfoError as error:
             self._pass_over(error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.shared_parts import SharedTables
+from rocdbg.dwarf.info.shared_parts import ReadLimit
 from rocdbg.text import decode_lines, decode_text
 
 _LONG = 128
@@ -24,7 +24,10 @@ class Sections:
         self._source = source
         self._find_supplement = find_supplement
         self._bytes: dict[str, bytes] = {}
-        self.tables = SharedTables()
+        self.tables = ReadLimit(4, "tables overlap: they are several times as long as the section")
+        """Bytes of tables."""
+        self.lists = ReadLimit(1, "lists are shared by more entries than compilers let share them")
+        """Elements that lists give to entries, for each entry: an element takes several bytes."""
         self._long: dict[tuple[str, int], str] = {}
         self._long_total = 0
 

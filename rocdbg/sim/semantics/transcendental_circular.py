@@ -8,8 +8,8 @@ one unit less. f16 is computed as f32 and rounded to nearest even.
 
 from __future__ import annotations
 
-from rocdbg.sim.core.builder import F16, F32, I16, I32, I64, Value
-from rocdbg.sim.semantics.floats import arithmetic, is_infinite
+from rocdbg.sim.core.builder import F16, F32, I32, I64, Value
+from rocdbg.sim.semantics.floats import arithmetic, format_of, from_bits, is_infinite
 from rocdbg.sim.semantics.transcendental_unit import Row, bit_width, chosen_row, packed_float, round_even
 
 _SINE: tuple[Row, ...] = (  # magnitudes; all but the constant are in Q26 of the interval's length
@@ -35,7 +35,6 @@ _COSINE: tuple[Row, ...] = (
 _ROWS = (*_SINE, *((a, b, c - d, d) for a, b, c, d in _COSINE))
 
 _FRACTION, _LEADING, _SIGN, _ONE = 0x7F_FFFF, 0x80_0000, 0x8000_0000, 0x3F80_0000
-_NAN, _NAN16 = 0xFFC0_0000, 0xFE00
 _SMALL_SINE = 0x39C0_0000
 """Below this magnitude (3/8192), a sine is computed as a product."""
 _TWO_PI = 6.283182621002197
@@ -71,8 +70,8 @@ def _circular(x: Value, is_cosine: bool) -> Value:
     if x.type is F16:
         with x.builder.nearest():
             value = value.fptrunc(F16)
-    nan = x.builder.const(*((_NAN16, I16) if x.type is F16 else (_NAN, I32))).bitcast(x.type)
-    value = is_infinite(x).select(nan, value)  # here: a conversion to f16 need not keep the sign of a NaN
+    # Here, because a conversion to f16 need not keep the sign of a NaN.
+    value = is_infinite(x).select(from_bits(x, format_of(x).default_nan), value)
     return x.is_nan().select(arithmetic(x, x), value)
 
 
