@@ -12,48 +12,88 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from rocdbg.analysis.control_flow import Block, predecessors
-from rocdbg.analysis.machine_state import EXEC_LO
-from rocdbg.isa import Flow, OperandKind
+from rocdbg.analysis.effects import BY_CONVENTION
+from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
+from rocdbg.analysis.mask_effects import Effect, Kind, effects_of
+from rocdbg.isa import Flow
 from rocdbg.work import unit
 
-_TURNS: Final = ("s_or_saveexec", "s_andn2_saveexec", "s_and_not1_saveexec")
+_AND: Final = 0b1000
+_OR: Final = 0b1110
+_MOVE: Final = 0b1100
+_TURNS: Final = (_OR, 0b0100)
+"""The operations of ``s_or_saveexec`` and ``s_andn2_saveexec``, with which the other branch of a region begins."""
+_LOST_IN_CALLS: Final = frozenset({*BY_CONVENTION.scalars, VCC_LO})
 
 
-def rejoining(blocks: Mapping[int, Block], entry: int) -> frozenset[int]:
-    """Addresses of the instructions after which EXEC is again what it was at ``entry``."""
+def rejoining(blocks: Mapping[int, Block], entry: int, wide: bool) -> frozenset[int]:
+    """Addresses of the instructions after which EXEC is what it was at ``entry`` again; ``wide``: masks of 64 bits."""
     if entry not in blocks:
         return frozenset()
-    found = {start: last for start, block in blocks.items() if (last := _last_rejoin(block)) is not None}
+    found = {start: last for start, block in blocks.items() if (last := _last_rejoin(block, wide)) is not None}
     if not found:
         return frozenset()
     once = _passed_once(blocks, entry)
     return frozenset(last for start, last in found.items() if start in once)
 
 
-def _last_rejoin(block: Block) -> int | None:
-    """The last instruction of the block that widens EXEC by lanes which it had before the block, if nothing but the
-    block's own regions narrows it first.
+def _last_rejoin(block: Block, wide: bool) -> int | None:
+    """The last instruction of the block that ends a region which began before the block, if nothing but regions that
+    begin and end in the block narrows EXEC first.
     """
     last: int | None = None
-    own: set[int] = set()  # registers with masks of regions that begin in the block
-    for instruction in block.instructions:
-        destination = instruction.operand("sdst")
-        if destination is None or destination.kind not in (OperandKind.SGPR, OperandKind.SPECIAL):
-            continue
-        source = next((one for one in reversed(instruction.operands) if one.kind is OperandKind.SGPR), None)
-        if "saveexec" in instruction.name:
-            if source is not None and instruction.name.startswith(_TURNS) and source.index not in own:
-                last = None  # to the other branch of an earlier region
-            else:
-                own.add(destination.index)
-        elif destination.index != EXEC_LO or not destination.text.startswith("exec"):
-            own.add(destination.index)
-        elif instruction.name in ("s_or_b64", "s_or_b32"):
-            if source is None or source.index not in own:
-                last = instruction.address
-        elif last is not None:
-            return last
+    copies: set[int] = set()  # registers with a value that EXEC had in the block
+    parts: set[int] = set()  # registers with a part of such a value
+    turned: set[int] = set()  # masks of regions whose other branch begins in the block
+    depth = 0  # of the block's own regions
+    for effect in effects_of(block, wide, frozenset()):
+        sources = [one.register for one in (effect.first, effect.second) if one.register is not None]
+        masks = {register for register in sources if register != EXEC_LO}
+        saved = None if effect.saved is None else effect.saved.register
+        target = None if effect.destination is None else effect.destination.register
+        is_move = effect.kind is Kind.LOGIC and effect.operation == _MOVE
+        own = copies | parts
+        if effect.kind is Kind.CALL:
+            copies -= _LOST_IN_CALLS
+            parts -= _LOST_IN_CALLS
+        elif effect.kind is Kind.SAVE and effect.operation == _AND and saved is not None:
+            copies.add(saved)
+            depth += 1
+        elif effect.kind is Kind.SAVE and effect.operation in _TURNS and saved is not None:
+            turned.add(saved)
+            copies.discard(saved)
+            if sources[:1] != [EXEC_LO] and own.issuperset(sources[:1]) and sources:
+                parts.add(saved)
+            else:  # the region began before the block
+                last = None
+                parts.discard(saved)
+        elif effect.writes_exec():
+            is_union = effect.kind is Kind.LOGIC and effect.operation == _OR and EXEC_LO in sources and len(masks) == 1
+            if (is_union and masks <= own) or (is_move and masks and masks <= copies):
+                depth = max(0, depth - 1)
+            elif is_union:
+                last = last if depth else effect.address
+            elif not masks & turned:
+                if not copies:  # nothing in the block can undo this
+                    return last
+                depth += 1
+        else:
+            for register in (target, *effect.lost):
+                copies.discard(register or 0)
+                parts.discard(register or 0)
+            within = own | {EXEC_LO}
+            if target is not None and is_move and set(sources) == {EXEC_LO}:
+                copies.add(target)
+            elif target is not None and (effect.kind is Kind.COMPARE or _is_within(effect, sources, within)):
+                parts.add(target)
     return last
+
+
+def _is_within(effect: Effect, sources: list[int], within: set[int]) -> bool:
+    """Whether an effect gives a part of the lanes in some registers, of which it reads ``sources``."""
+    if effect.kind is not Kind.LOGIC or not sources or effect.operation & 1:  # 1 where both sources are 0
+        return False
+    return within.issuperset(sources) or (effect.operation == _AND and not within.isdisjoint(sources))
 
 
 def _passed_once(blocks: Mapping[int, Block], entry: int) -> set[int]:

@@ -119,7 +119,7 @@ def analyse(function: FunctionCode, code: bytes, target: str, machine: Machine) 
     """Analyse a function; ``code`` holds its bytes. Truncated code is analysed as far as possible."""
     instructions = decode(function, code, target, machine.wave_size)
     blocks = blocks_of(function, instructions, jump_targets(instructions))
-    analysis = Analysis(function, machine, blocks, rejoins=rejoining(blocks, function.start))
+    analysis = Analysis(function, machine, blocks, rejoins=rejoining(blocks, function.start, machine.wave_size == 64))
     if function.start in blocks:
         _flow(analysis)
     analysis.finish()
