@@ -82,9 +82,13 @@ class FollowedMasks:
     ) -> None:
         self._analysis, self._predecessors, self._written = analysis, predecessors, written
         self._wide = analysis.machine.wave_size == 64
-        self._read_later = self._find_read_later()
+        self._read_later: dict[int, frozenset[int]] = {}
         self._forget()
-        self.is_known: bool = len(analysis.blocks) <= _MOST_BLOCKS and (self._find_masks() or self._find_masks(1))
+        self.is_known: bool = len(analysis.blocks) <= _MOST_BLOCKS and self._follow()
+
+    def _follow(self) -> bool:
+        self._read_later = self._find_read_later()
+        return self._find_masks() or self._find_masks(1)
 
     def _forget(self, effort: int = 0) -> None:
         """Start over without knowing any masks."""
@@ -160,6 +164,7 @@ class FollowedMasks:
         todo = sorted(blocks)
         pending = set(todo)
         while todo:
+            unit()
             start = todo.pop()
             pending.discard(start)
             later = frozenset[int]().union(*(found[each] for each in blocks[start].successors if each in found))

@@ -42,6 +42,8 @@ def changes(event: StopEvent) -> list[tuple[int | None, ...]]:
 FIELDS = {
     "private": ("mine->low", [3, 4]),
     "private, above another": ("mine->high", [4, 9]),
+    "private, by its name": ("own.high", [4, 9]),
+    "LDS, by its name": ("shared[i].low", [3, 4, 8]),
     "signed": ("mine->small", [1, -2]),
     "LDS": ("local->low", [3, 4, 8]),
     "LDS, above another": ("local->high", [4, 6]),

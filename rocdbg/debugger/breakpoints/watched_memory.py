@@ -52,7 +52,10 @@ def watched_place(text: str, data: Data, focus: Focus, mask: int | None) -> Watc
     shown = data.format(address)  # a pointer to characters is shown without its type
     pointer = shown.partition(") ")[0] + ")" if shown.startswith("(") else f"({address.type})"
     number = address.as_int()
-    known = value.address.space if value.address is not None else 0
+    place = value.address  # a bit-field has none, but its storage has
+    if place is None and value.storage is not None:
+        place = value.storage.address
+    known = place.space if place is not None else 0
     space = f"{address_space(known).name}#" if known else ""
     if mask is None:
         unit = f"*{pointer} {space}{number:#x}"

@@ -118,7 +118,7 @@ class DescribedLanes:
                 return False
             for part in self._parts(program, wave_size, variable, what, matching[0]):
                 described = self._of(program, wave_size, analysis, variable, part)
-                if described.scalars or place in described.gaps or place in described.ended:
+                if described.scalars or not described.holds_at(place) or place in described.ended:
                     return False
         return bool(places)
 
@@ -176,7 +176,7 @@ class DescribedLanes:
             return True
         described = self._of(program, wave_size, analysis, variable, part)
         address = analysis.blocks[place[0]].instructions[place[1]].address
-        if address in described.gaps or any(low <= pc < high for low, high in described.misplaced):
+        if address in described.gaps or not described.holds_at(pc):
             return False
         if context.pc == context.wave_pc or not described.registers:
             return True
@@ -257,7 +257,6 @@ class DescribedLanes:
             kept = self._kept[key] = program, found
         return variable.offset in kept[1]
 
-
     def _is_of_pass(self, program: Program, start: FileAddress, variable: Variable) -> bool:
         """Whether the source text computes a variable from a recursive call that the code executes as a loop iteration.
         """
@@ -286,6 +285,10 @@ class _Described(Struct, frozen=True):
     registers: frozenset[int] = frozenset()
     scalars: frozenset[int] = frozenset()
     """Scalar registers that other lanes may change while the described lane waits."""
+
+    def holds_at(self, address: int) -> bool:
+        """Whether it holds for the active lanes at an instruction."""
+        return address not in self.gaps and not any(low <= address < high for low, high in self.misplaced)
 
 
 def _is_silent(program: Program, address: int) -> bool:
