@@ -414,7 +414,7 @@ class BreakpointTable:
                 try:
                     lanes = arrival.condition(breakpoint_.condition, lanes)
                 except Error as error:
-                    if not (was_quit and isinstance(error, QuitError)):  # report an interrupt once, not for each condition that it ends
+                    if not (was_quit and isinstance(error, QuitError)):  # report an interrupt only once
                         problems.append(f"Error in testing breakpoint condition:\n{error}")
                     was_quit = isinstance(error, QuitError)
             if not lanes:

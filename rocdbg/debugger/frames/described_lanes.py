@@ -176,7 +176,7 @@ class DescribedLanes:
             return True
         described = self._of(program, wave_size, analysis, variable, part)
         address = analysis.blocks[place[0]].instructions[place[1]].address
-        if address in described.gaps or not described.holds_at(pc):
+        if not described.holds_at(address):
             return False
         if context.pc == context.wave_pc or not described.registers:
             return True
