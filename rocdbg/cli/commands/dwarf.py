@@ -39,7 +39,7 @@ def maint_dwarf_explain(shell: Shell, name: str) -> None:
         Option("-v", key="kind", value="value", default=None, gives=KIND),
         Option("-l", key="kind", value="location", default=None, gives=KIND),
         Option("-dialect", kind=String(offers=DIALECTS), default="amd", gives="str"),
-        required("data", words_of("HEX"), "The bytes of an expression are expected, in hexadecimal."),
+        required("data", words_of("HEX"), "Argument required (the bytes of a DWARF expression, in hexadecimal)."),
         unknown=Unknown.ERROR,
     ),
 )

@@ -90,7 +90,7 @@ def reverse_continue(shell: Shell, count: int | None) -> None:
     from breakpoint, a number N may be used as an argument, which means to set the ignore count of that breakpoint to
     N - 1 (so that the breakpoint won't break until the Nth time it is reached). Works after the end of a run too.
     """
-    if shell.typed:
+    if shell.at_prompt:
         shell.line("Continuing.")
     shell.out.flush()
     finish_run(shell, shell.session.time.proceed(count))
@@ -106,7 +106,7 @@ def reverse_finish(shell: Shell) -> None:
     frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
-    if shell.typed:
+    if shell.at_prompt:
         shell.out.styled([("", "Run back to call of "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
     finish_run(shell, shell.session.time.finish())

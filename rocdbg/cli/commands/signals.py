@@ -84,7 +84,8 @@ def signal(shell: Shell, signal: str) -> None:
     if row is None:
         number = shell.session.data.integer(signal)
         row = table.by_number(number) if number else None
-    shell.line(f"Continuing with {f'signal {row.name}' if row is not None else 'no signal'}.")
+    if shell.at_prompt:
+        shell.line(f"Continuing with {f'signal {row.name}' if row is not None else 'no signal'}.")
     shell.out.flush()
     ends = row is not None and row.name not in IGNORED
     given = Signal(row.name, row.description) if row is not None and ends else None

@@ -255,7 +255,7 @@ class Watcher:
                 value = follow(Evaluator(environment).text(watchpoint.expression), environment)
                 value = value if watchpoint.located is None else watchpoint.located.value(value)
                 if value.size > MAX_WATCHED:
-                    raise ExpressionError("Cannot watch a value of this size.")
+                    raise ExpressionError(f"Cannot watch a value of {value.size} bytes: the limit is {MAX_WATCHED}.")
                 return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
@@ -414,7 +414,7 @@ class RecordedMemory(Struct):
         return self.memory.read(space, address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        raise ExpressionError("A watched expression cannot assign.")
+        raise ExpressionError("A watched expression cannot contain an assignment.")
 
     def generic_address(self, space: int, address: int) -> int | None:
         return self.memory.generic_address(space, address)
