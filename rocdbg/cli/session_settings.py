@@ -152,7 +152,10 @@ def _write_non_stop(shell: Shell, value: object) -> None:
 def _cwd_line(shell: Shell) -> str:
     if CWD.read(shell):
         return f'Current working directory that will be used when starting the inferior is "{CWD.read(shell)}".'
-    return "You have not set the inferior's current working directory.\nKernels have none: they open no files."
+    return (
+        "You have not set the inferior's current working directory.\n"
+        "Kernels have none, because they do not open files."
+    )
 
 
 def _nested_line(shell: Shell) -> str:
@@ -288,8 +291,8 @@ def session_settings() -> tuple[Setting, ...]:
         *(
             Setting(
                 f"amdgpu {name}", BOOLEAN, f"{name} mode", of_front_end(f"amdgpu {name}", False),
-                set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them: "
-                "the setting exists for scripts written for ROCgdb.",
+                set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them; "
+                "this setting exists for scripts written for ROCgdb.",
                 sentence=f"AMDGPU {what} reporting is {{}} (currently enabled).",
             )
             for name, what in (

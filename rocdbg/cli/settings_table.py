@@ -156,7 +156,7 @@ def _evaluation_words(shell: Shell) -> str:
 CONDITION_EVALUATION_HELP = """\
 Set mode of breakpoint condition evaluation.
 auto and target: the target evaluates the conditions that it can, at the speed of its code; host: the debugger does.
-Either gives the same answers. "info breakpoints" says which of them evaluates a condition."""
+Both give the same results. "info breakpoints" shows which of the two evaluates a condition."""
 STEP_MODE_HELP = """\
 Set mode of the step operation.
 
@@ -164,7 +164,8 @@ If on, "step" stops in functions without line information; if off, it steps over
 SCHEDULER_LOCKING_HELP = """\
 Set mode for locking scheduler during execution.
 
-off or replay: other waves run too. on: only the focused one runs. step: that while it is stepped."""
+off, replay: other waves run too; on: only the focused wave runs; step: like on for step commands,
+otherwise like off."""
 SAFE_PATH_HELP = """\
 Set the list of files and directories that are safe for auto-loading.
 

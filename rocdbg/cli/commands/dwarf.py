@@ -25,8 +25,8 @@ KIND = "Literal['value', 'location'] | None"
 def maint_dwarf_explain(shell: Shell, name: str) -> None:
     """Show how the location of a variable is found.
 
-    Shows its expression (or location list, with the entry in force marked), each operation with the stack before and
-    after it, the resulting location with its parts, and the same for every lane.
+    Shows its expression (or location list, with the current entry marked), each operation with the stack before and
+    after it, the resulting location with its parts, and the location in every lane.
     """
     for line in shell.session.dwarf.explain_variable(name):
         shell.line(line)

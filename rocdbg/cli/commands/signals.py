@@ -63,7 +63,7 @@ def info_signals(shell: Shell, signal: str) -> None:
 def interrupt(shell: Shell) -> None:
     """Interrupt the execution of the debugged program.
 
-    Commands wait until the program has stopped, so that this command never finds a running program: use Ctrl-C.
+    Every command waits until the program has stopped, so this one never finds a running program: use Ctrl-C instead.
     """
 
 

@@ -108,7 +108,7 @@ def teval(shell: Shell, text: str) -> None:
     """Specify one or more expressions to be evaluated at a tracepoint.
 
     The result of each evaluation will be discarded: the purpose is to change trace state variables. Waves have to stop
-    for this, so that such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions" list.
+    for this, so such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions" list.
     """
     raise CommandError(ONLY_THERE)
 
