@@ -414,8 +414,7 @@ def set_workgroup(shell: Shell, sizes: str) -> None:
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
 )
 def set_dynamic_lds(shell: Shell, size: int) -> None:
-    """Set how many bytes of LDS each workgroup of the next launch gets in addition to those that the kernel "
-    "declares."""
+    """Set how many bytes of LDS each workgroup of the next launch gets beyond those that the kernel declares."""
     shell.session.launch.set_dynamic_lds(size)
 
 
