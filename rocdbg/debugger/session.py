@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocdbg.codeobject.code_object_uri import is_uri
 from rocdbg.codeobject.host_program import is_program
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError, NotRunningError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint, Event

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.engine_settings import PrintSettings, Settings
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.names_here import NamesHere
