@@ -157,7 +157,7 @@ class WatchTable:
 
 
 def _rows(one: WatchedBytes) -> list[tuple[int, int, int, int, int]]:
-    """The table rows for some watched bytes. They consist of aligned words, which never reach beyond the page that
+    """The table rows for some watched bytes. The rows describe aligned words, which never extend beyond the page that
     contains the bytes.
     """
     rows = []
