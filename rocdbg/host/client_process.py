@@ -137,8 +137,11 @@ class ProgramProcess:
         return allocation, offset
 
     def code_written(self, address: int, size: int) -> None:
-        """Called when the program has written to code."""
-        self.memory.global_memory.note_written(address, size)
+        """Called when the program has written to the code at an address; bytes beyond its allocation are ignored."""
+        memory = self.memory.global_memory
+        allocation = memory.find(address)
+        if allocation is not None:
+            memory.note_written(address, min(size, allocation.end - address))
 
     # -- code ------------------------------------------------------------------------------------------------
 

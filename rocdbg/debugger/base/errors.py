@@ -15,11 +15,14 @@ class ControlFlow(BaseException):
     """
 
 
+NO_SYMBOL_TABLE = 'No symbol table is loaded.  Use the "file" command.'
+
+
 class NoProgramError(DebuggerError):
     """A command needs a code object, but none is loaded."""
 
     def __init__(self) -> None:
-        super().__init__('No symbol table is loaded.  Use the "file" command.')
+        super().__init__(NO_SYMBOL_TABLE)
 
 
 class NotRunningError(DebuggerError):

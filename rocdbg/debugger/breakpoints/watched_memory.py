@@ -22,7 +22,7 @@ MAX_WATCHED = 1 << 16
 
 
 class WatchedPlace(Struct, frozen=True):
-    """Memory to watch; ``text`` is an expression for it.
+    """What to watch: the value, or the memory, of the expression ``text``.
 
     For a bit-field, this is the storage unit that contains it: the field has ``bit_size`` bits from ``bit_offset`` on,
     and may continue past the unit.

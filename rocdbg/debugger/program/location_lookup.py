@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import matches_symbol
-from rocdbg.debugger.base.errors import LocationSpecError
+from rocdbg.debugger.base.errors import NO_SYMBOL_TABLE, LocationSpecError
 from rocdbg.debugger.program.location_syntax import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl_kernels import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
@@ -141,7 +141,7 @@ class LocationResolver:
         if name is None:
             file = self._defaults.file
             if file is None:
-                raise LocationSpecError("No symbol table is loaded.  Use the \"file\" command.")
+                raise LocationSpecError(NO_SYMBOL_TABLE)
             return [file]
         files = program.info.files_named(name) if program.has_debug_info else []
         if not files:

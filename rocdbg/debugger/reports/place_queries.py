@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.base.errors import (
+    NO_SYMBOL_TABLE,
     DebuggerError,
     LocationSpecError,
     NoProgramError,
@@ -313,7 +314,7 @@ class Places:
         place = self.default_place()
         if place.file is None:
             self._inferior.need_program()
-            raise DebuggerError('No symbol table is loaded.  Use the "file" command.')
+            raise DebuggerError(NO_SYMBOL_TABLE)
         return SourcePlace(place.file, place.line or 1)
 
     def source_line(self, text: str) -> SourcePlace:
@@ -351,7 +352,7 @@ class Places:
             files = [default]
         if not files:
             if not spec.file:
-                raise LocationSpecError('No symbol table is loaded.  Use the "file" command.')
+                raise LocationSpecError(NO_SYMBOL_TABLE)
             if any(info.functions_named(spec.file) for info in infos):
                 return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")

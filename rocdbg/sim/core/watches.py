@@ -7,7 +7,7 @@ global memory, of a workgroup's LDS or of a lane's private memory.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -52,12 +52,28 @@ EVERY_ACCESS = WatchedBytes(0, (1 << 64) - 1, accesses=True)
 _NOTHING = WatchedBytes(0, 0)
 
 
-def existing(watched: Sequence[WatchedBytes], memory: GlobalMemory, waves: tuple[int, int]) -> Sequence[WatchedBytes]:
-    """The watched bytes that exist while the waves from a first to a last number run; the elements keep their indices.
+class ExistingWatches:
+    """The watched bytes that exist while certain waves run; ``apply`` watches these, which keep their indices.
 
-    Global memory may have been freed since then, and the memory of another dispatch's waves ends with that dispatch.
+    Global memory may have been freed since the request, and the memory of another dispatch's waves ends with that
+    dispatch.
     """
-    return [one if _exists(one, memory, waves) else _NOTHING for one in watched]
+
+    def __init__(self, memory: GlobalMemory, apply: Callable[[Sequence[WatchedBytes]], None]) -> None:
+        self._memory, self._apply = memory, apply
+        self._watched: Sequence[WatchedBytes] = ()
+        self._waves = 0, 0
+        self._frees = 0
+
+    def set(self, watched: Sequence[WatchedBytes], waves: tuple[int, int]) -> None:
+        """Watch those of the bytes that exist now, while the waves from a first to a last number run."""
+        self._watched, self._waves, self._frees = watched, waves, self._memory.frees
+        self._apply([one if _exists(one, self._memory, waves) else _NOTHING for one in watched])
+
+    def forget_freed(self) -> None:
+        """Stop watching memory that has been freed since then."""
+        if self._watched and self._frees != self._memory.frees:
+            self.set(self._watched, self._waves)
 
 
 def _exists(one: WatchedBytes, memory: GlobalMemory, waves: tuple[int, int]) -> bool:
