@@ -221,7 +221,8 @@ class LaneCoverage:
 
 
 class _Query:
-    """Follows the lanes that have the value which equal descriptions of a list describe."""
+    """Follows the lanes that have the described value, for a description in a list and all others that are equal to it.
+    """
 
     def __init__(
         self, coverage: LaneCoverage, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held]

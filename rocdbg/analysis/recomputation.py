@@ -128,8 +128,8 @@ class _Finder:
         self._last = first + _MOST_SOURCES
 
     def find(self, address: int, place: int, value: int, depth: int) -> bool:
-        """Find how the value that is at a place before the instruction at an address runs was computed; True if that
-        was found.
+        """Consider the value that a place holds just before the instruction at an address runs, and find how this value
+        was computed. Return whether that was found.
         """
         where = self._where.get(address)
         if where is None or depth >= DEEPEST:

@@ -223,8 +223,8 @@ class ScheduledCode:
 
 
 def _anchors(instructions: Sequence[Instruction], end: int, scope: Sequence[Extent]) -> list[int]:
-    """The instructions that a description may have followed which LLVM does not list before ``end``: from the last one
-    backwards, up to the last one in the scope.
+    """A description that LLVM lists only from ``end`` on may have followed any of several earlier instructions. Return
+    their indices, from the last one backwards to the last one in the scope.
     """
     found = []
     for index in range(end - 1, -1, -1):

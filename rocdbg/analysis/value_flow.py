@@ -30,7 +30,7 @@ VECTOR: Final = 1 << 16
 registers by their number.
 """
 CONSTANT: Final = 1 << 24
-"""The place of a value that is a number: this plus the value's."""
+"""The place of a value that is a known number: this plus the index of the value."""
 _MOST_VISITS: Final = 64
 """Visits of a block after which nothing is claimed in it."""
 _UNFOLLOWED: Final = (

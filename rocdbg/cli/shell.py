@@ -197,7 +197,9 @@ class Shell:
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:
-        """While this is open, another program uses the terminal, and the full-screen mode is suspended."""
+        """Return a context manager in whose block another program can use the terminal: the full-screen mode is
+        suspended.
+        """
         terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
         if terminal is None:
             yield

@@ -55,8 +55,8 @@ class Conventions:
         return data
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
-        """Return an object's location with everything undefined that cannot hold the object; `size` is the object's in
-        bytes.
+        """Return an object's location, in which all storage that cannot hold the object is undefined; `size` is the
+        object's size in bytes.
         """
         return location
 

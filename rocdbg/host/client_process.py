@@ -239,8 +239,8 @@ class ProgramProcess:
         return bool(status == Status.SUCCESS)
 
     def share_pinned(self, address: int) -> bool:
-        """Whether to retry the access to a faulting address: either it is in pinned memory whose pages the program has
-        now shared, or there was an interrupt before it could share them.
+        """Ask the program to share the pages at a faulting address, if it is in pinned memory. Return whether to retry
+        the access: True if the program has shared the pages, or if an interrupt came before it could do so.
         """
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:

@@ -125,7 +125,9 @@ def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakp
 
 
 def _noted(row: Breakpoint, all_threads: bool) -> str:
-    """``1 (thread 2) (disabled)``; ``all_threads``: also stated for one for all threads."""
+    """Return text such as ``1 (thread 2) (disabled)``. With ``all_threads``, a breakpoint that applies to all threads
+    gets ``(all threads)``.
+    """
     thread = f" (thread {row.thread})" if row.thread is not None else " (all threads)" if all_threads else ""
     return f"{row.number}{thread}{'' if row.enabled else ' (disabled)'}"
 

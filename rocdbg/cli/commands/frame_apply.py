@@ -40,9 +40,9 @@ LEVELS = Kind(
 def frame_apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings, line: str) -> None:
     """Apply a command to a number of frames.
 
-    COUNT innermost ones, outermost ones if negative; all; or those of some levels (numbers and ranges). With -q no
-    headings are shown; with -c errors are shown and the remaining frames are processed; with -s errors and empty output
-    are not shown.
+    COUNT selects the COUNT innermost frames, -COUNT the COUNT outermost ones, "all" every frame, and LEVEL the frames
+    with these levels (numbers and ranges). With -q, no headings are shown. With -c, errors are shown and the remaining
+    frames are processed. With -s, errors and empty output are not shown.
     """
     _apply(shell, which, flags, settings, line)
 

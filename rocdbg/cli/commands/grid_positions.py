@@ -67,7 +67,7 @@ def workgroup(shell: Shell, group: Triple | None) -> None:
 def workitem(shell: Shell, whole: bool, item: Triple | None) -> None:
     """Use this command to switch to a work-item of the current workgroup by its position there.
 
-    With -global, its position in the whole grid. Without an argument, the current work-item is shown.
+    With -global, the position is that in the whole grid. Without an argument, the current work-item is shown.
     """
     session = shell.session
     focus = session.focus.need_running()

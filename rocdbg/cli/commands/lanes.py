@@ -249,7 +249,7 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
 
 
 def _with_names(shell: Shell, text: str, error: AbsentError) -> str:
-    """Why an expression has no value, with the variables in it that have none."""
+    """Return the reason why an expression has no value, with the names of its variables that have none."""
     names: list[str] = []
     for name in dict.fromkeys(NAMES.findall(text)):
         try:
@@ -346,7 +346,9 @@ def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> 
 
 
 def _lane_number(shell: Shell, text: str) -> int:
-    """A lane's number. A position would be an expression too, whose value is its last part."""
+    """Return a lane's number. A position such as ``1,0,0`` is refused: as an expression, it would have the value of its
+    last part.
+    """
     inside = text.strip().strip("()[] ")
     if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
         raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
@@ -422,9 +424,9 @@ def _lane_frames(shell: Shell, rows: list[LaneRow]) -> list[str]:
 def info_lanes(shell: Shell, ids: NumberList | None, which: Which, grouping: str) -> None:
     """Display the lanes of the current wave.
 
-    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. The position
-    of an inactive lane comes from debug information (DW_AT_LLVM_lane_pc), otherwise from analysis of the machine code
-    (see `set lane-pc-synthesis').
+    Without options, active (A) and inactive (I) lanes are shown; -all also shows the unused lanes (U) of a partial
+    wave. The position of an inactive lane comes from debug information (DW_AT_LLVM_lane_pc), otherwise from analysis of
+    the machine code (see `set lane-pc-synthesis').
     """
     rows = _pick(list(shell.session.tables.lanes()), which)
     if ids is not None:

@@ -108,7 +108,7 @@ def macro_expand(shell: Shell, expression: str) -> None:
 def macro_expand_once(shell: Shell, expression: str) -> None:
     """Expand C/C++ preprocessor macro invocations appearing directly in EXPRESSION.
 
-    This is not implemented, as in GDB: "macro expand" expands them fully.
+    As in GDB, this is not implemented: "macro expand" expands them fully.
     """
     if not expression:
         raise CommandError("You must follow the `macro expand-once' command with the expression\nyou want to expand.")

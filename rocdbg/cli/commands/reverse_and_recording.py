@@ -288,10 +288,10 @@ def first_write(shell: Shell, expression: str) -> None:
 def origin(shell: Shell, expression: str) -> None:
     """Show where the value of a place comes from.
 
-    The last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and so on
-    through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to the
-    launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and lane,
-    source line, and what it wrote.
+    Shows the last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and
+    so on through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to
+    the launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and
+    lane, source line, and what it wrote.
     """
     value = shell.session.data.evaluate(expression)
     found = shell.session.time.find_origin(value)

@@ -84,8 +84,8 @@ def edit(shell: Shell, location: str) -> None:
 def pipe(shell: Shell, text: str) -> None:
     """Send the output of a rocdbg command to a shell command.
 
-    With -d DELIM, that separates the two instead of "|". $_shell_exitcode is the exit status of the shell
-    command afterwards.
+    With -d DELIM, the word DELIM separates the two commands instead of "|". $_shell_exitcode is the exit status of the
+    shell command afterwards.
     """
     delimiter = "|"
     if split_word(text)[0] == "-d":

@@ -247,7 +247,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
 
 
 def _show_source(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Lines of a file with their numbers; for a file that is not found, only the last number."""
+    """Show lines of a file with their numbers; if the file is not found, show only the number of the last line."""
     try:
         shell.session.sources.line(file, last)
         whole = shell.session.sources.text(file).lines

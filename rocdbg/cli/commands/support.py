@@ -31,8 +31,8 @@ SUPPORT = Category.SUPPORT
 def quit_(shell: Shell, status: int | None) -> None:
     """Exit rocdbg.
 
-    The optional expression STATUS becomes the exit status. Without it that is 0, unless -return-child-result or
-    "set exit-status strict" make another one of what was launched.
+    The optional expression STATUS becomes the exit status. Without STATUS, the exit status is 0, unless
+    -return-child-result or "set exit-status strict" derives it from the results of launches.
     """
     target = shell.session.inferior.target
     if target is not None and not target.finished:

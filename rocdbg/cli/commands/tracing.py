@@ -57,7 +57,7 @@ def trace(shell: Shell, wanted: Wanted) -> None:
 def actions(shell: Shell, number: str) -> None:
     """Specify the actions to be taken at a tracepoint.
 
-    They follow, one per line; end with a line of just "end". Without a number, those of the last tracepoint.
+    They follow, one per line; end with a line of just "end". Without a number, they are for the last tracepoint.
     "collect EXPRESSION, ..." collects values, "teval EXPRESSION, ..." evaluates without collecting anything.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')

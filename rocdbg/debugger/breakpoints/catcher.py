@@ -39,7 +39,9 @@ class Catcher:
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
         self._target: Target | None = None
         self.looked_at: int | None = None
-        """The wave whose place was last examined since the command began: it continues from there."""
+        """The wave whose place was examined last since the command began: it may continue from there without stopping
+        again.
+        """
         self._again: set[int] = set()
         """Waves that have to stop once more where they are."""
         self._travelled = self._replaying = False

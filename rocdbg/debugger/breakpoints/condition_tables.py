@@ -12,7 +12,8 @@ from rocdbg.sim.core.checks import ANY_WAVE, Counter, Table
 from rocdbg.sim.core.lane_expressions import Cell, Node, with_cells
 
 FEW = 8
-"""Up to this number of conditions at a place, and of places, each is compiled by itself: such code is a little faster.
+"""If a place has at most this many conditions, and at most this many places have conditions, each condition is compiled
+by itself, because such code is a little faster.
 """
 _UNCOUNTED = Counter()
 """The counter of conditions that stop their wave wherever they hold, so that nothing has to be counted natively."""

@@ -108,7 +108,8 @@ the wave's current position.
 def print_hits(
     hits: Sequence[Hit], thread: int, show: Print | None, problem: Callable[[str], None]
 ) -> list[Hit]:
-    """Print the dprintf hits; return the hits that stop the wave, which are all others, and dprintf hits that failed.
+    """Print the dprintf hits; return the hits that stop the wave: those of all other breakpoints, and the dprintf hits
+    that failed.
     """
     stopping = []
     for hit in hits:

@@ -130,8 +130,8 @@ class Watcher:
         )
 
     def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
-        """Whether, on each lane, only one piece of memory was read for the value, which has the value's size and is not
-        a bit-field.
+        """Whether, on each lane, the value was read from a single piece of memory that has the size of the value and is
+        not a bit-field.
         """
         if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
             return False
@@ -318,10 +318,9 @@ class Watcher:
         return Check(tuple(Condition(constant(1), None, Counter(), wave=wave) for wave in waves))
 
     def stepped(self, focus: int | None) -> int | None:
-        """Return the wave that has to be single-stepped, None if there is none.
-
-        That is a wave whose registers hold the watched value and cannot be checked otherwise. It is the focused wave if
-        a command has changed a watched value, which is reported after the next instruction.
+        """Return the wave that has to be single-stepped, None if there is none. A wave has to be single-stepped if its
+        registers hold a watched value and cannot be checked in another way. The focused wave has to be single-stepped
+        if a command has changed a watched value, because the change is reported after the next instruction.
         """
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus

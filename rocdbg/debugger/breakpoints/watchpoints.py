@@ -19,8 +19,8 @@ class Watchpoint(Breakpoint):
 
     ``watched`` is evaluated for each of ``lanes`` of wave ``wave``; these are the wave and lanes of the scope.
     Without a wave, it is evaluated once for the whole program. ``scoped``: the expression has a meaning only in one
-    frame, that of ``function`` (a file address) at ``place``, and the watchpoint ends with the frame. ``masked``: all
-    memory is watched whose address agrees with that of the expression in the bits that a mask sets.
+    frame, that of ``function`` (a file address) at ``place``, and the watchpoint ends with the frame. ``masked``: the
+    watchpoint watches all memory whose address agrees with that of the expression in the bits that a mask sets.
     """
 
     watched: WatchedPlace = WatchedPlace("")

@@ -93,9 +93,9 @@ class DescribedLanes:
         self, variable: Variable, what: Expression | LocationList, context: FrameContext,
         places: Sequence[LoadedAddress],
     ) -> bool:
-        """Whether what a location describes at the frame's PC holds for a lane that is at one of ``places``, without
-        knowing at which: all of them must have the same description, of memory or of vector registers that the lane
-        does not write.
+        """Whether the value that a location describes at the frame's PC is also that of a lane which is at one of
+        ``places``, if it is not known at which. The location must have the same description at all these places:
+        memory, or vector registers that the lane does not write.
         """
         try:
             return self._are_known_at(variable, what, context, places)
@@ -149,7 +149,8 @@ class DescribedLanes:
     def _parts(
         self, program: Program, wave_size: int, variable: Variable, what: Expression | LocationList, data: bytes
     ) -> Sequence[_Part]:
-        """The pieces of one description of a variable, each with what the other descriptions say about that piece."""
+        """The pieces of one description of a variable. Each is accompanied by the other descriptions of the same piece.
+        """
         key = id(program), wave_size, variable.offset, data
         found = self._pieces.get(key)
         if found is None:

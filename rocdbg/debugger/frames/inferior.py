@@ -27,14 +27,11 @@ from rocdbg.dwarf.info import SourceFile
 class Inferior:
     """The program being debugged and its state.
 
-    Attributes:
-        programs: its code objects, `Programs`.
-        target: what runs or holds the program, ``None`` before a run and after it.
-        life: counts the targets so far; facts about one do not apply to the next.
-        inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
-        behind_traps: by thread, the address of the debug trap at which it last stopped, and the PC after it.
-        source_line: gives the text of a line of source, ``None`` where it is not found.
-        thread_names, lane_names: names that the user gave them.
+    Attributes: programs: its code objects, `Programs`. target: what runs or holds the program, ``None`` before a run
+    and after it. life: counts the targets so far; facts about one target do not apply to the next. inline_entered: by
+    thread, how many of the inlined calls that begin at its PC count as not yet entered. behind_traps: by thread, the
+    address of the debug trap at which it last stopped, and the PC after it. source_line: gives the text of a line of
+    source, ``None`` where it is not found. thread_names, lane_names: names that the user gave them.
     """
 
     def __init__(self) -> None:

@@ -55,7 +55,7 @@ class RecoveredPlaces:
         self._open: set[int] = set()
 
     def place(self, variable: Variable) -> Place:
-        """Return the place of a variable; `Nowhere` where it is not recovered. Raises `Untranslatable`."""
+        """Return the place of a variable; `Nowhere` if its value cannot be recovered. Raises `Untranslatable`."""
         context = self._frame.context
         thread = context.access.thread
         if context.physical.unwound is not None or context.pc is None:

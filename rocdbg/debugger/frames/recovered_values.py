@@ -2,7 +2,8 @@
 (``analysis.value_flow``).
 
 Only variables that never change are followed (`debugger.program.source_text.constant_variables`): for other variables,
-debug information does not show an assignment that leaves the value without a location.
+a recovered value might be outdated, because debug information does not show an assignment after which the value has no
+location.
 """
 
 from __future__ import annotations
@@ -100,7 +101,9 @@ class Recovery:
 
     @staticmethod
     def looks_at(frame: Frame, executing: int) -> bool:
-        """Whether variables of a frame's lane are recovered at all: only if it is active, by the mask ``executing``."""
+        """Whether the values of variables are recovered for a frame's lane, which must be active according to the mask
+        ``executing``.
+        """
         context = frame.context
         if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
             return False

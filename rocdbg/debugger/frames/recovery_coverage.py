@@ -1,4 +1,5 @@
-"""Counts the instructions at which variables have values: by the compiler's locations, and recovered in addition.
+"""Counts the instructions at which variables have values: those at which the compiler describes a location, and those
+at which rocdbg recovers the value in addition.
 
 A set of instructions is an integer with one bit for each instruction, because a kernel may have 10,000 variables and
 100,000 instructions.
@@ -23,7 +24,7 @@ from rocdbg.dwarf.reader.prepared import location_expression
 
 
 class RoutineCoverage:
-    """Counts for the variables of a routine; ``addresses``: those of the instructions of its function, ascending."""
+    """Counts for the variables of a routine; ``addresses``: the addresses of its function's instructions, ascending."""
 
     def __init__(self, recovery: Recovery, program: Program, routine: Routine, addresses: Sequence[int]) -> None:
         self._program = program

@@ -45,7 +45,7 @@ class Selection:
         return self.current
 
     def need_stack(self) -> Focus:
-        """Return the focus, as `need_running`, for requests about frames; raises `NoRegistersError`."""
+        """Return the focus for a request about frames; raises `NoRegistersError` if there is no lane to focus."""
         return self._inferior.need_stack(self.current)
 
     # -- threads and lanes

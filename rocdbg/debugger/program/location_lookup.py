@@ -371,7 +371,9 @@ def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
 
 
 def like_named(program: Program, file: SourceFile) -> str | SourceFile:
-    """Return the key for the current file: as in GDB its name, although other files' names may end with it."""
+    """Return the key for the current file: its name, as in GDB, although the names of other files may end with this
+    name.
+    """
     known = program.has_debug_info and file in program.info.files_named(file.name)
     return file.name if known else file
 

@@ -229,7 +229,8 @@ class Across:
         return None
 
     def differing(self, one: int, other: int, show: Show) -> list[tuple[str, str, str]]:
-        """Return arguments and locals of the selected frame that differ between two lanes: name, and text in each lane.
+        """Return the arguments and locals of the selected frame whose values differ between two lanes: the name of
+        each, and its text in each lane.
 
         A variable that one of the lanes does not have, because it is in another block, is shown as ``<not in scope>``.
         """

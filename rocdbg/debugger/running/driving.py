@@ -42,8 +42,8 @@ class Driving:
     ) -> StopEvent:
         """Step ``count`` times with the focused lane, or until something else stops the program.
 
-        ``ahead`` may perform several of the steps at once, but not the last. It returns the number of steps performed,
-        and the event that stopped it, if any.
+        ``ahead`` may perform several of the steps at once, but not the last one. The function ``ahead`` returns the
+        number of steps that it has performed, and the event that stopped it, if any.
         """
         self._need_lane()
         event = None

@@ -79,7 +79,7 @@ class ProgramLaunch:
         return self._target
 
     def follow(self, settings: Settings) -> None:
-        """Let settings determine which kernels run unnoticed and what stops."""
+        """Let settings determine which kernels are hidden, and whether the program stops when its GPUs do."""
         self.skips = lambda: settings.skip_runtime_kernels
         self.holds = lambda: settings.host == "stop"
 

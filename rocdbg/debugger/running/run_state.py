@@ -109,7 +109,7 @@ class RunState(Struct):
 
 @contextmanager
 def aside(state: RunState) -> Iterator[None]:
-    """While this is open, a front end's progress display is hidden."""
+    """A context manager in whose block a front end's progress display is hidden."""
     if state.ended is not None:
         state.ended()
     yield

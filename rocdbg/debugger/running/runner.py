@@ -135,7 +135,9 @@ class Runner(Struct):
 
     @contextmanager
     def drive(self) -> Iterator[None]:
-        """While this is open, `interrupt` stops the program. Raises `DebuggerError` on trace frames."""
+        """Return a context manager in whose block `interrupt` stops the program. Raises `DebuggerError` if a trace
+        frame is selected.
+        """
         state = self.parts.state
         if state.tracing is not None:
             state.tracing.need_none()
@@ -365,7 +367,7 @@ class Runner(Struct):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """While this is open, an interrupt ends the debugger's own work. Raises `Stopped`."""
+        """Return a context manager in whose block an interrupt ends the debugger's own work, by raising `Stopped`."""
         with asking(lambda: self.parts.state.interrupting):
             yield
 

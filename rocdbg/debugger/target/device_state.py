@@ -54,7 +54,8 @@ class DeviceState(ABC):
     def __init__(self, memory: GlobalMemory, caller: Caller) -> None:
         self.memory = memory
         self._waves: dict[int, Wave] = {}
-        """The resident waves requested since the target last ran, cached because finding one takes a walk over others.
+        """The resident waves requested since the target last ran, cached because finding a wave means examining others
+        first.
         """
         self._scratch: dict[int, tuple[int, int]] = {}
         """For each of these waves, where its scratch begins, and the bytes per lane."""
@@ -342,8 +343,8 @@ class DeviceState(ABC):
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
     def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """Implement `rocdbg.debugger.target.deciding.Deciding`. There are no answers for a wave on which a called
-        function runs, because that function runs on a copy of the wave.
+        """Implement `rocdbg.debugger.target.deciding.Deciding`. Return None if the debugger has called a function on
+        the wave, because the function runs on a copy of the wave.
         """
         if self._calls.wave(thread) is not None:
             return None

@@ -209,7 +209,9 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
-        """While this is open, writes repeat earlier ones. Raises `DebuggerError` while called functions run."""
+        """Return a context manager in whose block writes count as repetitions of recorded writes. Raises
+        `DebuggerError` while called functions run.
+        """
         if self._calls.under_way:
             raise DebuggerError("Functions called from the debugger have to return before the program can go back.")
         self.forget()
@@ -329,7 +331,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def _writing(self, thread: int | None, what: str) -> Iterator[None]:
-        """While this is open, writes to a wave and its LDS are recorded."""
+        """Return a context manager in whose block writes to a wave and its LDS are recorded."""
         if self._recording is None or self._repeating or self._calls.under_way:
             yield
             return

@@ -40,8 +40,9 @@ class Arrival(Struct, frozen=True):
     """A stop in the past: its position in time, and the target's report.
 
     ``values`` are the watched values, by the watchpoint's number, after the instruction at ``position`` changed them.
-    ``count``: if registers changed, how many instructions the wave had executed before that; ``position`` is then where
-    the change was found. ``gone``: the watchpoints whose frame or wave does not exist before the position.
+    ``count``: if registers changed, how many instructions the wave had executed before the change; ``position`` is then
+    the position at which the change was found. ``gone``: the watchpoints whose frame or wave does not exist before the
+    position.
     """
 
     position: int
@@ -212,7 +213,9 @@ class PastStops(Struct):
 
     @contextmanager
     def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
-        """While this is open, breakpoints do not count hits; unless ``ignoring``, ignore counts do not apply either."""
+        """Return a context manager in whose block breakpoints do not count hits; unless ``ignoring``, ignore counts do
+        not apply either.
+        """
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
             for each in self.runner.parts.breakpoints
@@ -253,7 +256,7 @@ class PastStops(Struct):
         return begins
 
     def _entry(self, watchpoint: Watchpoint, begin: int, present: int) -> int:
-        """Return the last position at which the function was called to whose frame a watchpoint belongs."""
+        """A watchpoint belongs to a frame: return the last position at which the function of this frame was called."""
         if watchpoint.entry is None:
             return begin
         end, size = present, _FIRST_PIECE

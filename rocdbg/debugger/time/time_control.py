@@ -298,8 +298,8 @@ class TimeControl:
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
     """``tfind``: select a trace frame. None deselects it and returns to where the program was.
 
-    Returns whether the program is now at the frame's position. It is not if the run is not recorded, or if the frame
-    belongs to another run.
+    Returns whether the program is now at the frame's position, which is not possible if the run is not recorded or the
+    frame belongs to another run.
     """
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:

@@ -18,7 +18,8 @@ class ReadLimit:
     """Limits how much is read in total from each section of one file.
 
     A section may be read ``times`` as often as its size in bytes allows, and ``slack`` more; ``reason`` says what is
-    wrong beyond that. ``key`` tells parts apart that begin at one offset: an entry, where each entry counts.
+    wrong beyond that. A part counts only once. It is identified by its offset or, if there is one, by its ``key``: if
+    each reference from an entry has to count, the key is the offset of the entry.
     """
 
     def __init__(self, times: int, reason: str, slack: int = _SLACK) -> None:

@@ -24,7 +24,7 @@ rows.
 """
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
-"""Words of a row of the second table, for bytes every access to which is reported: the address of the first byte, that
+"""Words of a row of the second table, for bytes of which every access is reported: the address of the first byte, that
 of the byte after the last, and the first and last wave number as above.
 """
 _EVERY_WAVE = (0, (1 << 64) - 1)
@@ -173,7 +173,7 @@ class WatchTable:
 
 
 def _rows(one: WatchedBytes) -> list[tuple[int, int, int, int, int]]:
-    """The table rows for some watched bytes. They consist of aligned words, which never reach beyond the page that
+    """The table rows for some watched bytes. The rows describe aligned words, which never extend beyond the page that
     contains the bytes.
     """
     rows = []

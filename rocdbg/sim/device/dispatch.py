@@ -89,7 +89,9 @@ class Dispatch:
         """A hook that is called from time to time while the dispatch runs, between two turns."""
         self._watches = ExistingWatches(memory, engine.set_watches)
         self._interrupted_at: Wave | None = None
-        """The wave of the last stop, if that was an interrupt and the wave had not been reported there before."""
+        """The wave of the last stop, if the stop was an interrupt and no earlier stop had been reported for the wave at
+        that place.
+        """
         self._followed: Followed | None = None
 
     # -- properties ------------------------------------------------------------------------------------------
@@ -461,8 +463,9 @@ class Dispatch:
         return self._residency.instructions(slot) >= followed.end
 
     def trace(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Make a followed wave write PC and EXEC before each instruction to ``rows``, uint64[n, 2]; row 0 is for the
-        instruction before which it has executed ``first``."""
+        """Make a followed wave write PC and EXEC to ``rows``, uint64[n, 2], before each instruction. Row 0 belongs to
+        the instruction before which the wave has executed ``first`` instructions.
+        """
         self._engine.trace_into(rows, first)
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
@@ -668,8 +671,8 @@ class Dispatch:
         return self._stops.stop(kind, wave, instruction=instruction, reason=reason)
 
     def take_back_interrupt(self) -> None:
-        """Undo the effect of an interrupt that was only for a pause which the user does not see: a wave that is at a
-        stop still stops there.
+        """Undo the effect of an interrupt that only made a pause which the user does not see: if a wave is at a stop,
+        it still stops there.
         """
         if self._interrupted_at is not None:
             self._take_reported(self._interrupted_at)

@@ -102,7 +102,8 @@ class WaveBuilder(BlockCalls):
         self._forget_accesses()
 
     def finish(self) -> None:
-        """End the block; if no instruction did, it continues with the next one."""
+        """End the block. If its last instruction does not leave the block, control continues at the next instruction.
+        """
         if not self.ended:
             self.jump(self.pc() + self._size)
         # On entry the block checks the register needs that it declared, and everything else that it turned out to use.

@@ -40,7 +40,9 @@ class TraceOptions(Struct, frozen=True):
 
 
 class TraceStatus(Struct):
-    """State of an experiment. ``why``: what has stopped it; ``created``: the number of frames, with those dropped."""
+    """State of an experiment. ``why``: what has stopped it; ``created``: the number of frames, including those that
+    were dropped.
+    """
 
     running: bool = False
     why: str = ""
