@@ -12,7 +12,7 @@ from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.stop_events import Signal, StopEvent, StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, ExpectResult
 
 __all__ = [
     "DebuggerError",

@@ -31,7 +31,7 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.frames.value_analyses import ValueAnalyses
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value

@@ -37,7 +37,7 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.lane_memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.values.located_values import has_fixed_address, value_at
