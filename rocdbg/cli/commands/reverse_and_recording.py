@@ -8,8 +8,8 @@ from rocdbg.cli.argument_kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import TIMES, finish_run
+from rocdbg.cli.frame_lines import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.paths import expand
-from rocdbg.cli.present import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import DebuggerError
 

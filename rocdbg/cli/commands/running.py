@@ -11,8 +11,9 @@ from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
-from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
+from rocdbg.cli.frame_lines import frame_parts
 from rocdbg.cli.settings.setting_value_kinds import UNSIGNED
+from rocdbg.cli.stop_messages import forget_threads, show_reason, show_stop, stand_at
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
 from rocdbg.debugger.reports.listings import launch_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.look import restyle, theme_name
+from rocdbg.cli.session_theme import restyle, theme_name
 from rocdbg.cli.settings.setting_declaration import Setting, of_front_end
 from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, Enumeration
 from rocdbg.cli.themes import ANSI, NAMES

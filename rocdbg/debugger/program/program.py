@@ -24,9 +24,9 @@ from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.program.assembler_macro_lines import Expansions
 from rocdbg.debugger.program.complaints import Complaints
-from rocdbg.debugger.program.expansions import Expansions
-from rocdbg.debugger.program.extents import FunctionExtents
+from rocdbg.debugger.program.function_extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.prologue_ends import begins_instruction, can_be_passed_by
 from rocdbg.debugger.program.source_files import modified
