@@ -317,7 +317,8 @@ def test_registers_without_a_mapping_are_those_of_the_text(tmp_path: Path) -> No
             "its user data asks for view id, which no dispatch has",
         ),
         ("scale", "user_data = [-1]", "[launch] user_data: [-1] is not a list of numbers of 32 bits"),
-        ("scale", "registers = { S0 = 1 }", "no register S0 can be given for a launch; there are COMPUTE_PGM_RSRC1"),
+        ("scale", "registers = { S0 = 1 }", "register S0 cannot be given for a launch; those that can are "
+        "COMPUTE_PGM_RSRC1"),
         ("scale", "registers = 5", "[launch] registers: 5 is not a table of numbers of 32 bits"),
     ],
 )  # fmt: skip
