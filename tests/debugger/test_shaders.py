@@ -307,7 +307,7 @@ def test_registers_without_a_mapping_are_those_of_the_text(tmp_path: Path) -> No
     [
         ("pixel", "user_data = []", "it is a shader for pixels (ps); only compute shaders can be launched"),
         ("scale", 'kernarg = ""', "[launch] kernarg: scale is a shader; give `user_data`"),
-        ("scale", "", "`offset` needs `user_data`"),
+        ("scale", "", "`offset` can be given only with `user_data`"),
         (
             "scale", "user_data = []\nregisters = { COMPUTE_PGM_RSRC2 = 0 }",
             "it is given user data, but COMPUTE_PGM_RSRC2 asks for none",

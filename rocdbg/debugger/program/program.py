@@ -132,7 +132,7 @@ class Program:
         """The file with the debug information: the code object itself or, if it was stripped, its separate debug file.
         """
         contents = self.debug_files.contents(self.code_object)
-        contents.sections.report = lambda damage: self.complaints.add(damage, "it is not used")
+        contents.sections.report = lambda damage: self.complaints.add(damage, "the section is not used")
         return contents
 
     @property
