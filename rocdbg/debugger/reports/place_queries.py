@@ -267,7 +267,9 @@ class Places:
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
-        """Return the default place in a code object, whose own file of that path is used."""
+        """Return the default place in a code object: the default line, in the code object's own file with the same
+        path.
+        """
         place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place

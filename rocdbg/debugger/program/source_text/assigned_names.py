@@ -36,7 +36,7 @@ def names_assigned_from(tokens: Sequence[Token], is_source: Callable[[int], bool
 
 
 def _assignments(tokens: Sequence[Token]) -> Iterator[tuple[set[str], int, int]]:
-    """Yield the names that are assigned, and the range of tokens from which."""
+    """Yield each name that is assigned, with the range of tokens from which it is assigned."""
     for index, token in enumerate(tokens):
         if token.text in _ASSIGNMENTS:
             begin = index
