@@ -28,8 +28,8 @@ class StreamLost(Exception):
 
 def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
     """Run a front end with usable standard streams. Returns its exit status, or `LOST` if that is 0 but not all of its
-    output could be written. ``inherited`` says that streams which were closed are also closed for the programs that it
-    starts.
+    output could be written. ``inherited``: streams that were closed when rocdbg started are also closed for the
+    programs that rocdbg starts.
     """
     _open_missing(inherited)
     status = LOST
