@@ -56,7 +56,7 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
 
 def leave_at_once(status: int) -> NoReturn:
     """End the process now, after ending other threads and writing all output, but without freeing memory: with large
-    inputs that would take longer than a response to Ctrl-C may.
+    inputs, freeing it would take too long for a response to Ctrl-C.
     """
     work.leave()
     _finish()

@@ -362,7 +362,7 @@ class Places:
         return [SourcePlace(file, line) for file in self._last_unit_first(files)]
 
     def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
-        """Return files in the order of GDB's list, to the front of which units are added as they are read."""
+        """Return files in the order of GDB's list: GDB adds each unit that it reads at the front of the list."""
         if len(files) < 2:
             return list(files)
         units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]
