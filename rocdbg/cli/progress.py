@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from rocdbg import work
 from rocdbg.cli.standard_streams import is_dumb
-from rocdbg.debugger.target.runnable import Progress
+from rocdbg.debugger.target.capabilities.runnable import Progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocdbg.codeobject.code_object_uri import is_uri
 from rocdbg.codeobject.host_program import is_program
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError, NotRunningError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint, Event
@@ -48,7 +48,7 @@ from rocdbg.debugger.running.signal_info import define_signal_info
 from rocdbg.debugger.running.skip_list import SkipList
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_history import ValueHistory
@@ -223,7 +223,7 @@ class Session:
 
     def restore_recording(self, path: Path) -> None:
         """``record restore``: load the run in a file, and go to its beginning. Raises `rocdbg.Error`."""
-        from rocdbg.debugger.time.saved_runs import RestoredRun  # imported late: few sessions restore one
+        from rocdbg.debugger.time.record_save_and_restore import RestoredRun  # imported late: few sessions restore one
 
         restored = RestoredRun(path)
         if restored.warning:
@@ -268,7 +268,7 @@ class Session:
         target = self.inferior.target or self.launcher.remains()
         if not isinstance(target, RecordedTarget):
             raise NotRunningError
-        from rocdbg.debugger.time.saved_runs import save_run
+        from rocdbg.debugger.time.record_save_and_restore import save_run
 
         save_run(self.launch, target, path)
 

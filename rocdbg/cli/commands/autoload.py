@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.base.patterns import compile_pattern
 
 if TYPE_CHECKING:

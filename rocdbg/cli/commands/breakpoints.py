@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.cli.argument_kinds import LOCATION, text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed

@@ -14,7 +14,7 @@ from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.catcher import check_trap
 from rocdbg.debugger.breakpoints.catchpoints import Event
-from rocdbg.debugger.target.runnable import EXCEPTIONS
+from rocdbg.debugger.target.capabilities.runnable import EXCEPTIONS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

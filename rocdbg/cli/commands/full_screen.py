@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat, command
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import list_subcommands
 from rocdbg.debugger.base.digits import decimal
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.argument_kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.folded_values import is_condition, write_groups
-from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
+from rocdbg.cli.settings.setting_value_kinds import ValueKind, split_word
 from rocdbg.cli.text_columns import render
-from rocdbg.cli.value_kinds import ValueKind, split_word
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import FocusError
 from rocdbg.debugger.base.patterns import Syntax, compile_pattern

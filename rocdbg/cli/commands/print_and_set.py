@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_at
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.displays import is_within
 from rocdbg.cli.folded_values import Places, write_samples
-from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.printf import printf_pieces
-from rocdbg.cli.settings_table import PRINT_OPTIONS
+from rocdbg.cli.settings.print_settings import PRINT_OPTIONS
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import PrintSettings
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.format_letters import DESCRIPTORS, PLAIN, Format
 from rocdbg.debugger.values.value import Value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import TIMES, finish_run
-from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.paths import expand
 from rocdbg.cli.present import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.text_columns import render

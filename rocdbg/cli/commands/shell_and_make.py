@@ -7,10 +7,10 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.source_listing import around, search, show_lines, source_lines, write_instructions
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import FILE, INTEGER, TEXT
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import (
@@ -14,7 +15,6 @@ from rocdbg.cli.command_registry import (
     command,
 )
 from rocdbg.cli.escapes import unescape
-from rocdbg.cli.kinds import FILE, INTEGER, TEXT
 from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.paths import expand
 

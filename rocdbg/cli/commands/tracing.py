@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import FILE, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import each_breakpoint, numbers_of
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoint_tables import save, show_breakpoints
 from rocdbg.cli.commands.breakpoints import STOP, WHERE_AND_WHEN, Wanted, set_breakpoint
-from rocdbg.cli.kinds import FILE, text_of
 from rocdbg.cli.number_words import as_digits
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint, parse_actions, parse_pass_count
 from rocdbg.debugger.values import c_types

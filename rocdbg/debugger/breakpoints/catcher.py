@@ -20,8 +20,8 @@ from rocdbg.debugger.base.errors import BreakpointError
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Disposition, Hit
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
-from rocdbg.debugger.target.runnable import TargetStop
-from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.target_state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
 from rocdbg.sim.core.builder import Op
 from rocdbg.sim.core.lane_expressions import Field, Node, apply, both, constant
 

@@ -24,8 +24,8 @@ from rocdbg.debugger.breakpoints.condition_tables import FEW, TableMaker
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
-from rocdbg.debugger.target.deciding import deciding_of
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.condition_deciding import deciding_of
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
 from rocdbg.sim.core.checks import ANY_WAVE, MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log

@@ -15,8 +15,8 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.evaluator import Evaluator
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import address_of, follow
-from rocdbg.debugger.target.runnable import WatchedMemory
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.runnable import WatchedMemory
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 
 MAX_WATCHED = 1 << 16

@@ -36,7 +36,7 @@ from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.frames.wave_access import ThreadAccess
-from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory

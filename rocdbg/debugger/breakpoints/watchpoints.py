@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.watched_memory import WatchedPlace
-from rocdbg.debugger.target.runnable import WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import WatchedMemory
 from rocdbg.debugger.values.value import Value
 
 Place = tuple[int | None, int | None]

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.engine_settings import PrintSettings, Settings
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.names_here import NamesHere
@@ -31,7 +31,7 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.frames.value_analyses import ValueAnalyses
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value

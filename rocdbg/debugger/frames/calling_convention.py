@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.conventions import Gcc

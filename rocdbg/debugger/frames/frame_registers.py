@@ -11,7 +11,7 @@ from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger.base.errors import RegisterAccessError
 from rocdbg.debugger.frames.frame_context import FrameContext
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.flag_registers import flags_type
 from rocdbg.debugger.values.located_values import LocationStorage

@@ -23,7 +23,7 @@ from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.trap_messages import message_in
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error

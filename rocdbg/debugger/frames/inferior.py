@@ -18,9 +18,9 @@ from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.function_calling import calls_of
-from rocdbg.debugger.target.runnable import Runnable
-from rocdbg.debugger.target.state import Target, WaveInfo
+from rocdbg.debugger.target.capabilities.function_calling import calls_of
+from rocdbg.debugger.target.capabilities.runnable import Runnable
+from rocdbg.debugger.target.capabilities.target_state import Target, WaveInfo
 from rocdbg.dwarf.info import SourceFile
 
 

@@ -22,7 +22,7 @@ from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.reader import results
 from rocdbg.errors import Error

@@ -18,7 +18,7 @@ from rocdbg.debugger.frames.kernel_arguments import passed_argument
 from rocdbg.debugger.frames.recovered_values import Followed, Recovery
 from rocdbg.debugger.frames.routine_of_frame import routine_of
 from rocdbg.debugger.program.source_text import source_expressions as text
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.info import Variable
 from rocdbg.sim.core.builder import I1, I64, Op
 from rocdbg.sim.core.lane_expressions import (

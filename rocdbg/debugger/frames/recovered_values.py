@@ -32,7 +32,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables, is_const
 from rocdbg.debugger.program.source_text.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.source_text.source_expressions import Reader, evaluate
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList

@@ -11,8 +11,8 @@ from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, is_used
+from rocdbg.debugger.target.capabilities.target_state import WaveInfo
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"

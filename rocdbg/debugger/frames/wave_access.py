@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from rocdbg.addresses import NOWHERE, LoadedAddress
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class Reader(Protocol):

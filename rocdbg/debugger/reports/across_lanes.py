@@ -19,8 +19,8 @@ from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.session_tables import first_lane
+from rocdbg.debugger.target.capabilities.target_state import Triple, WaveInfo
 from rocdbg.debugger.target.rocgdb_ids import position
-from rocdbg.debugger.target.state import Triple, WaveInfo
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import (
     NO_SYMBOL_TABLE,
     DebuggerError,
@@ -19,7 +20,6 @@ from rocdbg.debugger.base.errors import (
     NoRegistersError,
     NoSymbolError,
 )
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
 from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.expr.program_data import Data

@@ -15,7 +15,7 @@ from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior, is_used
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.register_changes import register_names
-from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
+from rocdbg.debugger.target.capabilities.target_state import AgentInfo, DispatchInfo, QueueInfo
 from rocdbg.debugger.values.format_letters import Format
 
 if TYPE_CHECKING:

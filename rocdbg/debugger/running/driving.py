@@ -11,8 +11,8 @@ from rocdbg.debugger.base.errors import NotRunningError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
-from rocdbg.debugger.target.runnable import ProcessEnd
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 T = TypeVar("T")
 

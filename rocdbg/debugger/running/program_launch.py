@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.host_program import find_program
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LaunchError
-from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.state import Target
 
 if TYPE_CHECKING:
     from rocdbg.debugger.target.runtime_process import HostedProcess

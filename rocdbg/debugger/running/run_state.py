@@ -14,7 +14,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
 from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing

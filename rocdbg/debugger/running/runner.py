@@ -53,10 +53,10 @@ from rocdbg.debugger.running.stop_events import (
     WatchTriggered,
     hits_of,
 )
-from rocdbg.debugger.target.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.capabilities.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
-from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from rocdbg.debugger.target.runnable import ExitInfo
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

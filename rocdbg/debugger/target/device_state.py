@@ -16,11 +16,11 @@ from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwa
 from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation
 from rocdbg.debugger.base.errors import DebuggerError, FocusError, MemoryAccessError, RegisterAccessError
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop, WatchedMemory
+from rocdbg.debugger.target.capabilities.target_state import Target, WaveInfo
 from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
-from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.checks import Answers, Table
@@ -345,8 +345,8 @@ class DeviceState(ABC):
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
     def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """Implement `rocdbg.debugger.target.deciding.Deciding`. Return None if the debugger has called a function on
-        the wave, because the function runs on a copy of the wave.
+        """Implement `Deciding`. Return None if the debugger has called a function on the wave, because the function
+        runs on a copy of the wave.
         """
         if self._calls.wave(thread) is not None:
             return None

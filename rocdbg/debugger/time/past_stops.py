@@ -20,8 +20,8 @@ from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.debugger.values.value import Value
 from rocdbg.sim.core.checks import Counter
 

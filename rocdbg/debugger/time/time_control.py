@@ -16,9 +16,9 @@ from rocdbg.debugger.running.driving import T
 from rocdbg.debugger.running.run_control import RunControl
 from rocdbg.debugger.running.run_state import Bookmark
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.recorded_target import RecordedTarget
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.target_state import Target
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
 from rocdbg.debugger.time.reverse import Backwards
 from rocdbg.debugger.values.value import Value

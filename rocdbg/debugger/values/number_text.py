@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from itertools import groupby
 
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import decode_float
 from rocdbg.dwarf.info.types import Type
