@@ -12,7 +12,7 @@ from rocdbg.api import launch_file
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.errors import Error
 from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions

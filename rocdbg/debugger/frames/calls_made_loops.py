@@ -19,10 +19,9 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.addresses import FileAddress
-from rocdbg.debugger.program.functions_with_code import Routine, routines_in
+from rocdbg.debugger.program.functions_with_code import Routine, own_variables, routines_in
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.assigned_names import names_assigned_from
-from rocdbg.debugger.program.source_text.constant_variables import own_variables
 from rocdbg.debugger.program.source_text.function_text import FunctionText
 from rocdbg.dwarf.info import BaseType, EnumType, Function, VectorType
 

@@ -13,7 +13,7 @@ from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.capabilities.recording import Recording
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Flow
 
