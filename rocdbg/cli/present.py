@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.watchpoints import Trigger
     from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
     from rocdbg.debugger.frames.frames import Frame
-    from rocdbg.debugger.target.runnable import ProcessEnd
+    from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
 
 
@@ -82,9 +82,8 @@ class ArgumentTexts:
 
 
 def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the arguments in a frame line, as `set print entry-values` says.
-
-    If the compiler describes calls, the passed values are known, and the arguments already have them as values.
+    """Yield name and text of the arguments in a frame line, as `set print entry-values` says. If the compiler describes
+    calls, the passed values are known, and the arguments already have these values.
     """
     data, texts = shell.session.data, ArgumentTexts(shell)
     environment = data.environment_of(frame)
@@ -276,7 +275,8 @@ SOON = 0.2
 
 
 def _soon(shell: Shell) -> AbstractContextManager[None]:
-    """While this is open, work ends soon if Ctrl-C has stopped the program, because the user waits for the prompt.
+    """Return a context manager in whose block work ends soon if Ctrl-C has stopped the program, because the user waits
+    for the prompt.
 
     That Ctrl-C has been handled by then, so nothing else would end the work.
     """

@@ -33,7 +33,7 @@ from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.program_output import show_output
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
-from rocdbg.cli.setting_functions import add_setting_functions
+from rocdbg.cli.settings.gdb_setting_functions import add_setting_functions
 from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.signal_table import SignalTable
 from rocdbg.cli.user_commands import AFTER, BEFORE, run_hook
@@ -197,7 +197,9 @@ class Shell:
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:
-        """While this is open, another program uses the terminal, and the full-screen mode is suspended."""
+        """Return a context manager in whose block another program can use the terminal: the full-screen mode is
+        suspended.
+        """
         terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
         if terminal is None:
             yield

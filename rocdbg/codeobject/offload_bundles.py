@@ -149,7 +149,7 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
 
 
 def _find(source: Source, start: int, end: int) -> int | None:
-    """The offset of the next bundle, None if there is none."""
+    """Return the offset of the next bundle; None if there is none."""
     # Begin with a small step, because bundles are mostly adjacent. Padding is never as large as the permitted gap.
     step = 1 << 12
     last = min(end, start + _MAX_GAP)

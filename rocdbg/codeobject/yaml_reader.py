@@ -1,7 +1,7 @@
 """YAML of code object V2, as plain maps, lists and text.
 
-This module assembles and counts the parser's events itself, because the library's composer recurses for every bracket,
-so that deeply nested text ends the process, and expands a few nested aliases to gigabytes.
+This module assembles and counts the parser's events itself, because the library's composer is not safe: it recurses for
+every bracket, so deeply nested text ends the process, and it expands a few nested aliases to gigabytes.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class BoundLaunch:
         return found
 
     def release(self) -> None:
-        """End the dispatch and free its buffers; may be called again."""
+        """End the dispatch and free its buffers; further calls have no effect."""
         if self._released:
             return
         self._released = True
@@ -294,7 +294,9 @@ def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
 
 
 def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
-    """Reject an image or sampler if metadata says that the kernel takes the other, or another kind of image."""
+    """Reject an image if metadata says that the kernel takes a sampler or a different kind of image, and a sampler if
+    the kernel takes an image.
+    """
     image = None if isinstance(argument, SamplerSpec) else argument.image
     if isinstance(argument, SamplerSpec) or image is None:
         if parameter.value_kind is ValueKind.IMAGE:

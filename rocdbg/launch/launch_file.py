@@ -7,29 +7,29 @@ kernel = "saxpy"            # may be omitted when there is one kernel
 grid = [1024, 1, 1]         # work-items
 workgroup = [64, 1, 1]
 dynamic_lds = 0             # bytes
-kernarg = "00010203"        # the kernarg segment, or "file:args.bin", to which each [[arg]] adds what belongs at its
-                            # `offset = BYTES`. Where no metadata describes the arguments and there is no `kernarg`,
-                            # they follow each other, each aligned to its size
-stack_size = 65536          # bytes of stack per lane, where the compiler could not tell how many are needed
+kernarg = "00010203"        # the bytes of the kernarg segment, or "file:args.bin"; each [[arg]] is written into it at
+                            # its `offset = BYTES`. If neither metadata nor `kernarg` describes the arguments, they
+                            # follow each other, each aligned to its size
+stack_size = 65536          # bytes of stack per lane, if the compiler could not determine how many are needed
 load = ["more.co"]          # code objects that define symbols which `file` does not, relative to this file
-user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its entries of 32 bits, to which each [[arg]] adds as above
+user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its 32-bit entries; each [[arg]] is written as above
 registers = { COMPUTE_PGM_RSRC2 = 0x90 }    # for a shader: registers that its driver sets to other values
 
 [[arg]]
-value = 2.0                 # a number; a list for an aggregate, then `type` = "f32[3]", "bytes[12]"
+value = 2.0                 # a number; a list for an aggregate, whose `type` is then "f32[3]" or "bytes[12]"
 type = "f32"                # optional
 [[arg]]
 name = "x"
 buffer = "f32[1024]"
-init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]; left out, the
-                            # buffer holds zeros that count as never written
+init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]; without it,
+                            # the buffer holds zeros that count as never written
 expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
 [[arg]]
 local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
 [[arg]]
-image = "rgba8[64,64]"      # an image, with `init`, `expect`, `rtol`, `atol` as a buffer has them
+image = "rgba8[64,64]"      # an image; `init`, `expect`, `rtol` and `atol` as for a buffer
 [[arg]]
-sampler = "linear clamp"    # a sampler; together with `image` a HIP texture
+sampler = "linear clamp"    # a sampler; together with `image`, a HIP texture
 """
 
 from __future__ import annotations

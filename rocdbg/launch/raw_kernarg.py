@@ -48,7 +48,8 @@ class RawKernarg(Struct, frozen=True):
 
     @classmethod
     def in_order(cls, arguments: Sequence[Any], is_local: Sequence[bool]) -> RawKernarg:
-        """Place arguments that are not described by anything one after the other, each aligned to its size as in C.
+        """Place arguments one after the other, each aligned to its size as in C, because nothing describes their
+        places.
 
         Raises `LaunchError` for a number whose size is not known.
         """

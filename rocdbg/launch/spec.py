@@ -228,7 +228,7 @@ class LaunchSpec(Struct):
 
 
 def parse_dimensions(text: str, what: str) -> Dim3:
-    """One to three positive numbers separated by blanks or commas, in brackets or not."""
+    """Parse one to three positive numbers, which are separated by blanks or commas and may be in brackets."""
     words = [word for word in re.split(r"[\s,]+", text.strip().strip("[](){}").strip()) if word]
     return check_dimensions([parse_int(word, what) for word in words], what)
 

@@ -27,8 +27,8 @@ from rocdbg.codeobject.elf_notes import Note
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata_reader import read_metadata
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.program.source_files import MAX_SOURCE_SIZE, SourceError, SourceFiles
 from rocdbg.debugger.reports import memory_files
 from rocdbg.debugger.reports.hex_record_files import MAX_CHUNKS, RecordFormatError, read_records

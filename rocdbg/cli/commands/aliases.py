@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Node, Repeat, command
-from rocdbg.cli.kinds import TEXT, text_of
 from rocdbg.cli.user_commands import define_prefix, show_all_definitions, show_definition
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ ALIAS_USAGE = "Usage: alias [-a] [--] ALIAS = COMMAND [DEFAULT-ARGS...]"
 def alias(shell: Shell, abbreviation: bool, text: str) -> None:
     """Define a new command that is an alias of an existing command.
 
-    ALIAS is a name of one or more words; those before the last are a prefix that COMMAND has too. DEFAULT-ARGS precede
-    the arguments that are given. With -a the alias is an abbreviation: help and completion do not offer it.
+    ALIAS is a name of one or more words. The words before the last one must also be a prefix of COMMAND. DEFAULT-ARGS
+    precede the arguments that are given. With -a the alias is an abbreviation: help and completion do not offer it.
     """
     name, equals, target = (part.strip() for part in text.partition("="))
     words = tuple(name.split())

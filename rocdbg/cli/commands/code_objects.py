@@ -19,7 +19,7 @@ STATUS = Category.STATUS
 
 @command("info notes", category=STATUS, args=Arguments())
 def info_notes(shell: Shell) -> None:
-    """The ELF notes of the program's code objects, those of metadata by name and size."""
+    """The ELF notes of the program's code objects; for metadata notes, only name and size."""
     for program in _each(shell):
         rows = [(row.owner, row.type, str(row.size), row.description) for row in note_rows(program.code_object)]
         if rows:

@@ -10,8 +10,8 @@ from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.lanes import need_threads, show_focus
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.target.capabilities.target_state import Triple
 from rocdbg.debugger.target.rocgdb_ids import bracketed, position
-from rocdbg.debugger.target.state import Triple
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -67,7 +67,7 @@ def workgroup(shell: Shell, group: Triple | None) -> None:
 def workitem(shell: Shell, whole: bool, item: Triple | None) -> None:
     """Use this command to switch to a work-item of the current workgroup by its position there.
 
-    With -global, its position in the whole grid. Without an argument, the current work-item is shown.
+    With -global, the position is that in the whole grid. Without an argument, the current work-item is shown.
     """
     session = shell.session
     focus = session.focus.need_running()

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.number_ranges import NumberList
 from rocdbg.cli.register_groups import write_grouped, write_registers
+from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
-from rocdbg.cli.value_kinds import STRING
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.listings import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
@@ -57,10 +57,10 @@ def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None
     instructions write them: s[4:5], v[0:1], [v0,v1], vcc_lo, src_shared_base, from gfx11 on v1.h. Vector registers
     show one value per lane, eight lanes to a line, each line headed by its first lane.
 
-    Names of groups mean all registers of them: general, vector, system, all; user-sgprs, system-sgprs and
-    work-item-ids are those that the kernel asked for, with their meaning. With `set register-changes on' a star marks
-    those that changed since the previous stop, a tilde those that changed in other lanes only, and the group `changed'
-    contains exactly these.
+    The name of a group means all registers of the group: general, vector, system, all; user-sgprs, system-sgprs and
+    work-item-ids are those that the kernel asked for, with their meaning. With
+    `set register-changes on' a star marks those that changed since the previous stop, a tilde those that changed in
+    other lanes only, and the group `changed' contains exactly these.
     """
     if grouped and not names:
         write_grouped(shell)

@@ -29,8 +29,9 @@ def info_operands(shell: Shell, all_lanes: bool) -> None:
     """The registers that the instruction at the PC reads and will write, with their values.
 
     For vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed if the instruction uses
-    them implicitly. Changes by the previous instruction come first, as old and new value, if this command (or a stop
-    with `set operands on') was used there; a star marks operands that have changed since.
+    them implicitly. Changes by the previous instruction come first, as old and new value, if this command was also used
+    before that instruction (or the program stopped there with `set operands on'); a star marks operands that have
+    changed since.
     """
     write_operands(shell, all_lanes)
 

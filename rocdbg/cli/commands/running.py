@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.argument_kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
-from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
+from rocdbg.cli.settings.setting_value_kinds import UNSIGNED
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
-from rocdbg.cli.value_kinds import UNSIGNED
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
 from rocdbg.debugger.reports.listings import launch_lines
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason

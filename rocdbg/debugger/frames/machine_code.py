@@ -82,9 +82,8 @@ class MachineCode:
         return None if found is None else Expression(found, _DIALECT)
 
     def lane_pc_list(self, start: FileAddress, wave_size: int) -> Sequence[LocationListEntry]:
-        """Return DW_AT_LLVM_lane_pc of the function at an address, for all its code; empty if `lane_pc` gives nothing.
-
-        Of several addresses that are the same place in the source, the first is used.
+        """Return DW_AT_LLVM_lane_pc of the function at an address, for all its code; empty if `lane_pc` has no
+        expression there. If several addresses are the same place in the source, the first is used.
         """
         table = self._table(start, wave_size)
         if table is None:
@@ -107,7 +106,9 @@ class MachineCode:
         return table is not None and not table.leaves and table.lane_pc(pc) is not None
 
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
-        """Return one address for an element that represents several, if they are the same place in the source."""
+        """If an element represents several addresses that are the same place in the source, return one of these
+        addresses.
+        """
         places = self.candidates(element, pc, wave_size)
         if not places:
             return None
@@ -124,7 +125,7 @@ class MachineCode:
         return [FileAddress(place) for place in table.candidates(element)]
 
     def reason(self, pc: FileAddress, wave_size: int) -> str:
-        """Why nothing is known about the function's lanes; empty if something is."""
+        """The reason why nothing is known about the function's lanes; empty if something is known."""
         table = self._table(pc, wave_size)
         return table.reason if table is not None else "the code belongs to no known function"
 

@@ -13,7 +13,7 @@ from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, which hold the return address at a function's entry by the calling convention."""

@@ -73,7 +73,9 @@ class StepPlan(Struct):
 
     @property
     def now(self) -> tuple[StepStart, Line]:
-        """The step that the wave is in after it was followed: its beginning and its line."""
+        """The step that the wave is in after native code has run it by the plan: the beginning of the step, and its
+        line.
+        """
         inline, line = cast("tuple[tuple[int, ...], Line]", self.plan.context)
         return self.starts[inline, line], line
 

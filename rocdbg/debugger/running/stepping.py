@@ -27,7 +27,7 @@ from rocdbg.debugger.running.step_start import (
     step_start,
 )
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow
 from rocdbg.sim.core.stop_plan import State, StopPlan
 

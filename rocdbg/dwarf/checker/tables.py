@@ -1,4 +1,6 @@
-"""Rules that name indexes and call frame tables, and their augmentation strings, can break and still be readable."""
+"""Rules about name indexes, call frame tables and their augmentation strings; a table that breaks one of them can still
+be read.
+"""
 
 from __future__ import annotations
 

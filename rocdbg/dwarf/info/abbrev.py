@@ -23,8 +23,8 @@ from rocdbg.dwarf.info.sections import Sections
 
 _SECTION: Final = ".debug_abbrev"
 _MOST_ATTRIBUTES: Final = 128
-"""A limit against hostile files: attributes may take no space in entries, so that an entry with thousands of them may
-be one byte long. Compilers write at most 30.
+"""A limit against hostile files: attributes may take no space in entries, so even an entry with thousands of attributes
+may be only one byte long. Compilers write at most 30.
 """
 
 

@@ -173,7 +173,9 @@ class _Paths:
 
 
 def _directory(index: int, directories: list[str], otherwise: str, name: str, problems: list[str]) -> str:
-    """The directory with the given index; ``otherwise`` if there is none, which adds a message to ``problems``."""
+    """Return the directory with the given index. If there is none, add a message to ``problems`` and return the value
+    of ``otherwise``.
+    """
     if index < len(directories):
         return directories[index]
     problems.append(f"file '{name}' is in directory {index}, but there are only {len(directories)} directories")

@@ -139,9 +139,9 @@ class _Reader:
         self._left = [_MOST_ENTRIES]
 
     def _own_lines(self, offset: int) -> Callable[[int], SourceFile | None]:
-        """Return the lookup of files by number in the line table at an offset of the unit's own sections: split units
-        share other sections with the linked object, but have a line table of their own for macros (DWARF 5, section
-        7.3.2.2).
+        """Return a function that looks up files by number in the line table at an offset. The line table is in the
+        unit's own sections: split units share other sections with the linked object, but have a line table of their own
+        for macros (DWARF 5, section 7.3.2.2).
         """
         if offset >= len(self._unit.sections[".debug_line"]):
             return self._unit.file

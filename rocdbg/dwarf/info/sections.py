@@ -10,7 +10,7 @@ from rocdbg.dwarf.info.shared_parts import ReadLimit
 from rocdbg.text import decode_lines, decode_text
 
 _LONG = 128
-_SLACK = 1 << 20
+_STRING_SLACK = 1 << 20
 
 
 class Sections:
@@ -29,7 +29,9 @@ class Sections:
         self.lists = ReadLimit(1, "lists are shared by more entries than in the output of any compiler")
         """Elements that lists give to entries, for each entry: an element takes several bytes."""
         self._long: dict[tuple[str, int], str] = {}
-        self._long_total = 0
+        self._strings = ReadLimit(
+            4, "strings overlap: they are several times as long as the section", _STRING_SLACK
+        )
 
     def __getitem__(self, name: str) -> bytes:
         data = self._bytes.get(name)
@@ -61,9 +63,7 @@ class Sections:
         # Strings may share their ends: keeping a string for every byte of a long one would take quadratic memory.
         text = self._long.get((name, offset))
         if text is None:
-            self._long_total += end - offset
-            if self._long_total > 4 * len(data) + _SLACK:
-                raise DebugInfoError(name, offset, "strings overlap: they are several times as long as the section")
+            self._strings.count(name, offset, end - offset, len(data))
             text = self._long[name, offset] = decode(data[offset:end])
         return text
 

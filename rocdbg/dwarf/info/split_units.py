@@ -14,6 +14,7 @@ from msgspec import Struct
 from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.sections import Sections
+from rocdbg.dwarf.info.shared_parts import ReadLimit
 
 SUFFIX: Final = ".dwo"
 CU_INDEX: Final = ".debug_cu_index"
@@ -78,7 +79,7 @@ class _Package:
     def __init__(self, sections: Mapping[str, bytes]) -> None:
         self.sections = sections
         self._parts: dict[tuple[str, int, int], bytes] = {}
-        self._read: dict[str, int] = {}
+        self._limit = ReadLimit(4, "the parts that the package's index gives overlap")
 
     def part(self, name: str, start: int, size: int) -> bytes:
         """The bytes of a part of a section. Raises DebugInfoError."""
@@ -90,11 +91,7 @@ class _Package:
             left = max(len(data) - start, 0)
             reason = f"by the package's index, a part has {size} bytes here, but the section has only {left} more"
             raise DebugInfoError(name, start, reason)
-        read = self._read[name] = self._read.get(name, 0) + size
-        if read > 4 * len(data):
-            raise DebugInfoError(
-                name, start, f"the parts of the section's {len(data)} bytes that the package's index gives overlap"
-            )
+        self._limit.count(name, start, size, len(data), (start, size))
         found = self._parts[name, start, size] = data[start:start + size]
         return found
 

@@ -30,7 +30,9 @@ _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECA
 _NUMBER = re.compile(r"-?\d|code \d")
 _FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
-"""The mark with which a literal is printed that the operand does not allow; typed with this mark, it is accepted."""
+"""The mark that is printed with a literal which the operand does not allow. A literal that is typed with this mark is
+accepted.
+"""
 
 
 class TextCodes:

@@ -25,8 +25,9 @@ _FLOAT_TYPES = {
 
 class Number(Struct, frozen=True):
     """A number as typed: a 64-bit integer, with ``addresses`` as in `rocdbg.isa.operand_expressions.Value`, or a
-    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
-    a value."""
+    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` is
+    that of such a `Value`.
+    """
 
     integer: int = 0
     floating: float | None = None

@@ -228,8 +228,9 @@ class Engine(Translations):
         )
 
     def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 is for the
-        instruction before which the wave has executed ``first``."""
+        """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 belongs to the
+        instruction before which the wave has executed ``first`` instructions.
+        """
         self._set_env("trace", int(rows.ctypes.data))
         self._set_env("trace_first", first)
 

@@ -7,8 +7,8 @@ a `SavedRun` in MessagePack. All numbers are little endian. A damaged file is re
 block.
 
 A file refers to state by name only (`rocdbg.sim.architecture`). The whole contents are first converted to the types
-that this module defines, within the bounds that it states, or rejected. `saved_launch` then makes a launch from them,
-and the journal is checked against this launch before anything runs (`Journal.check`).
+that this module defines, within the bounds that it states, or rejected. `launch_in_recording_file` then makes a launch
+from them, and the journal is checked against this launch before anything runs (`Journal.check`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from rocdbg.errors import Error
 from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
 from rocdbg.launch.elements import ArrayType
 from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
-from rocdbg.launch.recording_file import (
+from rocdbg.launch.recording_file_format import (
     RecordFileError,
     SavedArgument,
     SavedBuffer,
