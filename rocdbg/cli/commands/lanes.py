@@ -129,9 +129,7 @@ def need_threads(shell: Shell) -> None:
 def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """Use this command to switch between threads.
 
-    Threads are waves; N:LANE is a lane of one.
-
-    Without an argument, the current thread is shown.
+    Threads are waves. N:LANE selects a lane of thread N. Without an argument, the current thread is shown.
     """
     session = shell.session
     if spec is None:
