@@ -245,8 +245,9 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers that may hold masks: those whose single lanes are written and read, those that code without
-    a source line compares or saves on the stack, and those to which any of these are copied.
+    """The vector registers that may hold masks. These are registers of which single lanes are written and read,
+    registers that code without a source line compares or saves on the stack, and registers to which any of these are
+    copied.
     """
     found: set[int] = set()
     stored: set[int] = set()

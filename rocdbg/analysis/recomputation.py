@@ -52,8 +52,8 @@ class Computation(Struct, frozen=True):
 
 
 class Computations(Struct):
-    """Ways to compute values. ``markers`` maps the number of a computed value to that of a value that is present where
-    the former was computed.
+    """Ways to compute values. ``markers`` has, by the number of each computed value, the number of a value that is
+    present where the computed one was computed.
     """
 
     ways: dict[int, list[Computation]] = field(default_factory=dict)

@@ -5,9 +5,9 @@ A claim says that a value is in some registers while the PC is in a range. From 
 in a register until an instruction writes that register, and moves with copies. What is known at an instruction is true
 on every path to it.
 
-A vector register holds a value for some lanes only. If a claim applies while all lanes of the entry are active, all of
-them have the value. If it applies in a branch, only the lanes active there have the value, and the value is dropped at
-the first instruction that may activate other lanes.
+A vector register holds a value for some lanes only. If a claim applies while all lanes that were active at the
+function's entry are active, all of them have the value. If it applies in a branch, only the lanes active there have the
+value, and the value is dropped at the first instruction that may activate other lanes.
 """
 
 from __future__ import annotations

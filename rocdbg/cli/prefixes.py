@@ -192,8 +192,8 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def is_listed(node: Node) -> bool:
-    """Whether lists of commands include a node, which they do not if it is an alias, or a command that only reports
-    that it does not apply.
+    """Whether lists of commands include a node. They omit aliases, and commands that only report that they do not
+    apply.
     """
     if node.is_alias:
         return False

@@ -165,6 +165,36 @@ def test_steps_back_undo_steps_of_instructions(file: str, target: str, function:
         assert [row[2:4] for row in state(recorded.dispatch)[0] if row[0] == thread] == states.pop()
 
 
+def test_rows_that_are_no_statements_belong_to_the_line_before() -> None:
+    """``reverse-next`` from such a row goes to the beginning of the statement, if it ran through from there."""
+    session = Session()
+    session.load(DEMOS / "matmul" / "matmul.toml", "gfx1100")
+    session.break_at(session.launch.kernel.name, temporary=True)
+    session.run()
+    statement, end, tried = None, 0, 0
+    for _ in range(110):
+        session.running.stepi()
+        frame = session.inferior.frame(session.focus.current)
+        row = frame.row
+        if row is None:
+            statement = None
+        elif row.is_stmt and frame.pc == frame.program.to_loaded(row.address):
+            statement, end = row, row.end_address
+        elif statement is not None and (row.line, row.file) == (statement.line, statement.file):
+            if row.address > end:
+                statement = None
+                continue
+            end = max(end, row.end_address)
+            if not row.is_stmt:
+                position, tried = session.time.position, tried + 1
+                session.time.next()
+                assert session.inferior.frame(session.focus.current).pc == frame.program.to_loaded(statement.address)
+                session.time.go_to(position)
+        else:
+            statement = None
+    assert tried > 3
+
+
 def test_hits_in_the_past_are_ignored_by_whomever_they_are_counted() -> None:
     """One by one by the evaluator, or in pieces of the past by the target: the same stops and counts are left."""
     session = Session()

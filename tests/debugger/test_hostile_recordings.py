@@ -201,7 +201,7 @@ def test_damaged_bytes_are_refused(tmp_path: Path, seed: int) -> None:
 def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -> None:
     body = b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + b"\x01\0\0"
     head = recordings.recording_file_format.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
-    assert "not the one that it declares" in outcome(head + body, tmp_path)
+    assert "not have the size that it declares" in outcome(head + body, tmp_path)
 
 
 @pytest.mark.parametrize("keys", [
@@ -222,7 +222,7 @@ def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> N
     path.write_bytes(recordings.sound(0))
     run = recordings.recording_file_format.load(path)
     many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file_format.MAX_ENTRIES + 1))
-    with pytest.raises(Error, match="1048577 turns and writes are more than the 1048576"):
+    with pytest.raises(Error, match="the journal has 1048577 entries, more than the 1048576"):
         recordings.recording_file_format.save(many, path)
     assert recordings.recording_file_format.load(path) == run
 
@@ -230,7 +230,7 @@ def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> N
 def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
     data = bytearray(recordings.sound(0))
     data[16] = 1
-    assert outcome(bytes(data), tmp_path).endswith("its format is version 1, this rocdbg reads version 2")
+    assert outcome(bytes(data), tmp_path).endswith("the recording has format version 1, but this rocdbg reads version 2")
 
 
 LATER: tuple[tuple[str, Change, str], ...] = (

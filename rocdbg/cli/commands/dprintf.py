@@ -34,8 +34,8 @@ def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:
     """Set a dynamic printf at specified location.
 
     Whenever lanes arrive at LOCATION (as for "break", optionally followed by "if CONDITION" and similar), the output of
-    "printf" is printed for each of them, and the program continues. Conditions and ignore counts apply as to
-    breakpoints. If the format or an argument is invalid, the program stops with an error.
+    "printf" is printed for each of them, and the program continues. Conditions and ignore counts have the same effect
+    as for breakpoints. If the format or an argument is invalid, the program stops with an error.
     """
     location, _, form = at_comma(text)
     if not form:

@@ -124,7 +124,7 @@ def info_files(shell: Shell) -> None:
 def compare_sections(shell: Shell, which: str) -> None:
     """Compare section data on target to the exec file.
 
-    SECTION is the name of one; by default all loaded sections are compared, with -r only read-only ones.
+    SECTION is the name of a section. By default, all loaded sections are compared; with -r, only read-only ones.
     """
     session = shell.session
     found = differs = False

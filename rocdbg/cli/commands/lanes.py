@@ -129,9 +129,7 @@ def need_threads(shell: Shell) -> None:
 def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """Use this command to switch between threads.
 
-    Threads are waves; N:LANE is a lane of one.
-
-    Without an argument, the current thread is shown.
+    Threads are waves. N:LANE selects a lane of thread N. Without an argument, the current thread is shown.
     """
     session = shell.session
     if spec is None:
@@ -227,7 +225,8 @@ def thread_find(shell: Shell, text: str) -> None:
 def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
     """Print for which active lanes of a wave an expression is true; returns whether there are any.
 
-    Raises `rocdbg.Error` if it cannot be evaluated in any lane of the current wave; other waves may be elsewhere.
+    Raises `rocdbg.Error` if no lane of the current wave can evaluate it. For other waves, this is no error, because
+    they may be elsewhere in the code.
     """
     session = shell.session
     try:

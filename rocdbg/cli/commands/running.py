@@ -452,10 +452,10 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
-    file:data.npy. A vector or a structure by value, and bytes of LDS for a "local" pointer of OpenCL:
+    file:data.npy. These set a vector or structure by value, and bytes of LDS for a "local" pointer of OpenCL:
       set arg 3 value f32[4]:[1, 2, 3, 4]
       set arg 4 local[256]
-    Images and samplers, together a texture of HIP:
+    These set an image, a sampler, and a texture of HIP, which is both:
       set arg 5 image rgba8[64,32]:random:1
       set arg 6 sampler linear clamp
       set arg 7 texture nearest wrap, r32f[16]

@@ -107,8 +107,8 @@ def collect(shell: Shell, text: str) -> None:
 def teval(shell: Shell, text: str) -> None:
     """Specify one or more expressions to be evaluated at a tracepoint.
 
-    The result of each evaluation will be discarded: the purpose is to change trace state variables. Waves have to stop
-    for this, so that such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions" list.
+    The result of each evaluation will be discarded: the purpose is to change trace state variables. Such a tracepoint
+    is slow, because waves have to stop for it. Note: this command can only be used in a tracepoint "actions" list.
     """
     raise CommandError(ONLY_THERE)
 

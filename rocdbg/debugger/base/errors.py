@@ -105,7 +105,7 @@ class TypeNameError(ExpressionError):
 
 
 class UnavailableError(DebuggerError):
-    """A value is needed that does not exist, because it is optimized out or unavailable."""
+    """A required value does not exist, because it is optimized out or unavailable."""
 
 
 class LocationSpecError(DebuggerError):

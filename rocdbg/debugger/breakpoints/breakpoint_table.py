@@ -30,7 +30,8 @@ class Disposition(enum.Enum):
 
 
 class _Noted(Struct):
-    """Counts its changes, so that what is derived from thousands of breakpoints is computed again only after a change.
+    """Counts changes to its fields, so that results derived from thousands of breakpoints are computed again only after
+    a change.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -51,7 +52,7 @@ def note_change() -> None:
 
 
 class BreakpointLocation(_Noted):
-    """One address of a breakpoint; ``number`` counts from 1 within it.
+    """One address of a breakpoint; ``number`` is its number among the addresses of the breakpoint, from 1.
 
     ``invalid``: the breakpoint's condition has no meaning there, so it never stops there.
     """

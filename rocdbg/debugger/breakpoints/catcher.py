@@ -188,7 +188,9 @@ class Catcher:
         return stepped in self._again
 
     def _recall(self, position: int, live: bool) -> None:
-        """Restore which ends of waves were reported, up to a position in time: they are not reported again."""
+        """Restore the record of the ends of waves that were reported up to a position in time, so that they are not
+        reported again.
+        """
         for one in self._catchpoints():
             if live:  # drop reports about a future that was discarded
                 one.report_positions = {wave: at for wave, at in one.report_positions.items() if at <= position}

@@ -85,8 +85,8 @@ class TableMaker:
         )
 
     def _with_numbers(self, node: Node, first: Sequence[int], varies: Sequence[bool]) -> Node:
-        """Return the expression in which numbers replace the cells that are the same in all rows: what then depends on
-        no cell is computed only once for all rows.
+        """Return the expression in which numbers replace the cells that are the same in all rows: parts of the
+        expression that then depend on no cell are computed only once for all rows.
         """
         key = id(node), tuple(None if vary else number for number, vary in zip(first, varies, strict=True))
         known = self._kept.get(key)

@@ -76,7 +76,9 @@ class DynamicPrintf(Breakpoint):
 
 
 class Columns(Struct, frozen=True):
-    """The values of lanes when they passed, as bits (uint64[argument, lane]), and the types of the arguments."""
+    """The values of the arguments in each lane when the lane passed, as bits (uint64[argument, lane]), and the types of
+    the arguments.
+    """
 
     bits: NDArray[np.uint64]
     types: tuple[Type, ...]

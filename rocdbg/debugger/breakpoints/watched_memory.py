@@ -1,4 +1,6 @@
-"""Memory that ``watch -location`` watches: as an expression, and as the wave and lane in which it was set see it."""
+"""Memory that ``watch -location`` watches: an expression for it, and access to it as seen by the wave and lane in which
+the watchpoint was set.
+"""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ class DescribedLanes:
         return Expression(composed(left) if any(piece.data for piece in left) else _UNDEFINED, what.dialect or "amd")
 
     def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
-        """Whether a location holds only for lanes that are active at a frame's PC, and not for lanes that ended earlier
-        and are placed at that PC too.
+        """Whether a location is wrong for lanes that ended earlier and are shown at a frame's PC, although it holds for
+        the lanes that are active there.
         """
         try:
             return self._are_left(variable, what, context)

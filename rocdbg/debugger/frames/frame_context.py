@@ -286,7 +286,7 @@ class FrameContext:
         """Return entry ``index`` of the unit's address table, as a loaded address."""
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
-            raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
+            raise EvaluationError(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
         return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:

@@ -36,7 +36,7 @@ class FrameKind(Enum):
     NORMAL = "normal"
     INLINE = "inline"
     DUMMY = "dummy"
-    """Represents the debugger, which called the function inside it."""
+    """Represents the debugger, which called the function of the frame inside this one."""
 
 
 class FrameId(Struct, frozen=True):

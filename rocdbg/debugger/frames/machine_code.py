@@ -106,7 +106,9 @@ class MachineCode:
         return table is not None and not table.leaves and table.lane_pc(pc) is not None
 
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
-        """Return one address for an element that represents several, if they are the same place in the source."""
+        """If an element represents several addresses that are the same place in the source, return one of these
+        addresses.
+        """
         places = self.candidates(element, pc, wave_size)
         if not places:
             return None

@@ -114,7 +114,7 @@ class Recovery:
         return frame.kind is not FrameKind.DUMMY and self.known_of(frame, variable) is not None
 
     def known_of(self, frame: Frame, variable: Variable) -> Followed | None:
-        """Return the analysis of a frame's variables, if it covers this one."""
+        """Return the analysis of a frame's variables, if it covers the given variable."""
         routine = routine_of(frame)
         if routine is None:
             return None

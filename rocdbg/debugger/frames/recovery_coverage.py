@@ -161,7 +161,8 @@ class RoutineCoverage:
 
     @cached_property
     def _where_passed(self) -> dict[int, int]:
-        """For each last line of an initialiser, the instructions at which it has certainly been executed."""
+        """For the last line of each initialiser, the instructions at which the initialiser has certainly been executed.
+        """
         passed, count = self._followed.passed, len(self._addresses)
         lines = sorted({initialiser.line for initialiser in self._followed.initialisers.values()}, reverse=True)
         if passed is None:

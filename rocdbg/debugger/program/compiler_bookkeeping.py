@@ -162,7 +162,9 @@ class Bookkeeping(Struct):
         return True
 
     def _jumps_to_its_end(self, row: LineRow, wave_size: int) -> bool:
-        """Whether the code is at most restores, then a branch to the end of the rows that have this line or line 0."""
+        """Whether the code consists only of instructions that restore registers, if any, and then a branch to the end
+        of the rows that have this line or line 0.
+        """
         end = row.end_address
         while (after := self.program.info.line_at(end)) is not None and after.end_address > end and (
             not after.line or (after.line, after.file) == (row.line, row.file)

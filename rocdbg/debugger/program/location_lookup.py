@@ -292,10 +292,10 @@ class LocationResolver:
     def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
         """Return the starts of the kernels of a name that contain none of the places.
 
-        GDB, too, adds symbols without debug information: what debug information describes may be other functions of
-        that name, or code that never runs. A kernel that calls the code of a place is left out: clang compiles an
-        OpenCL kernel as a stub and a body. Kernels whose name matches only in C++ are searched only if debug
-        information is known to be damaged, as that is slow.
+        GDB, too, adds symbols without debug information, because the functions that debug information describes may be
+        other functions of that name, or code that never runs. A kernel that calls the code of a place is left out:
+        clang compiles an OpenCL kernel as a stub and a body. Kernels whose name matches only in C++ are searched only
+        if debug information is known to be damaged, as that is slow.
         """
         program = self._program
         if program.complaints:

@@ -132,7 +132,7 @@ class Program:
         """The file with the debug information: the code object itself or, if it was stripped, its separate debug file.
         """
         contents = self.debug_files.contents(self.code_object)
-        contents.sections.report = lambda damage: self.complaints.add(damage, "it is not used")
+        contents.sections.report = lambda damage: self.complaints.add(damage, "the section is not used")
         return contents
 
     @property
@@ -273,7 +273,7 @@ class Program:
         return self.info.line_at(self.to_file(address)) if self.has_debug_info else None
 
     def complete_type(self, type_: Type) -> Type:
-        """Return the definition of a type that is only declared where it was found."""
+        """Return the definition of a type; the type may come from a place where it is only declared."""
         return self.info.complete_type(type_) if self.has_debug_info else type_
 
     # -- kernels and code

@@ -267,7 +267,9 @@ class Places:
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
-        """Return the default place in a code object, whose own file of that path is used."""
+        """Return the default place in a code object: the default line, in the code object's own file with the same
+        path.
+        """
         place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place
@@ -360,7 +362,7 @@ class Places:
         return [SourcePlace(file, line) for file in self._last_unit_first(files)]
 
     def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
-        """Return files in the order of GDB's list, to the front of which units are added as they are read."""
+        """Return files in the order of GDB's list: GDB adds each unit that it reads at the front of the list."""
         if len(files) < 2:
             return list(files)
         units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]

@@ -318,7 +318,7 @@ class LaunchControl:
             self.output(text, stream is Stream.STDERR)
 
     def remains(self) -> Target | None:
-        """Return the last launch's target; its memory stays readable until the next."""
+        """Return the last launch's target; its memory stays readable until the next launch."""
         return self._target
 
     def release(self) -> None:

@@ -117,7 +117,7 @@ class ProgramLaunch:
             self._detached.clear()
 
     def remains(self) -> Target | None:
-        """Return the last program's target; its memory stays readable until the next."""
+        """Return the last program's target; its memory stays readable until the next program starts."""
         return self._target
 
     def release(self) -> None:

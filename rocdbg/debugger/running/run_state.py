@@ -109,7 +109,7 @@ class RunState(Struct):
 
 @contextmanager
 def aside(state: RunState) -> Iterator[None]:
-    """A context manager in whose block a front end's progress display is hidden."""
+    """Return a context manager that hides a front end's progress display inside its block."""
     if state.ended is not None:
         state.ended()
     yield

@@ -525,8 +525,9 @@ class Runner(Struct):
         return found
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
-        """Return the arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own
-        frame, not of the wave that changed the value."""
+        """Return the arrival for which a watchpoint's condition is evaluated. As in GDB, the condition is evaluated in
+        the watchpoint's own frame, not in the wave that changed the value.
+        """
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave

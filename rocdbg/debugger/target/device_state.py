@@ -119,7 +119,9 @@ class DeviceState(ABC):
             self._dispatch_of(thread).pass_over(thread)
 
     def stop_again(self, thread: int) -> bool:
-        """Let a wave stop at its position although that was reported; return whether it would have passed."""
+        """Let a wave stop at its position although a stop there was already reported; return whether it would otherwise
+        have passed.
+        """
         return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
 
     def forget(self) -> None:

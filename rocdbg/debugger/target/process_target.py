@@ -113,7 +113,9 @@ class GpuProcess(Protocol):
         """Return information about one of the runner's queues."""
 
     def failed(self, stop: QueueStop) -> None:
-        """Give the process the error that hardware would give: the user has seen why a dispatch cannot continue."""
+        """Report to the process the error that hardware would report, after the user has seen why a dispatch cannot
+        continue.
+        """
 
     def hold(self, held: bool) -> None:
         """Stop the process itself, or let it continue."""

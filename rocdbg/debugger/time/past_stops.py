@@ -164,7 +164,9 @@ class PastStops(Struct):
         return Arrival(self.recording.position, replace(stop, kind=TargetStopKind.WATCH), values, count)
 
     def _unseen(self) -> Iterator[Arrival]:
-        """Yield changes of registers by the last instruction of a wave that has not reached the next check yet."""
+        """Yield the changes of watched registers that a wave's last instruction made, if the wave has not yet reached
+        the check that would find them.
+        """
         travelled(self.runner)
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}

@@ -279,9 +279,9 @@ class DebugInfo:
         """Where GDB puts the breakpoints for ``file:line``, by address; empty when neither this line nor a later one
         has code.
 
-        They are the starts of statements of that line, or else of the next line of the file that has any
-        (``CodeLocation.line`` says which). Each function or inlined instance has one location, at the lowest address;
-        if that is the start of a function, the location is moved to the end of the prologue.
+        They are the starts of statements of that line. If the line has no statements, the next line of the file with
+        statements is used (``CodeLocation.line`` is its number). Each function or inlined instance has one location, at
+        the lowest address; if that is the start of a function, the location is moved to the end of the prologue.
         """
         return line_locations(self, self._files(file), line)
 

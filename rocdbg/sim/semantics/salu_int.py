@@ -253,8 +253,8 @@ def _bit_field_mask(type: Type) -> SemanticFunction:
 
 
 def _bit_field_extract(type: Type, *, signed: bool) -> SemanticFunction:
-    """Source 1 has the offset in its low 5 or 6 bits and the width in bits 22:16. Width 0 gives 0; the type's width or
-    more gives all bits.
+    """Source 1 has the offset in its low 5 or 6 bits and the width in bits 22:16. Width 0 gives 0; a width of at least
+    the type's own width gives all bits.
     """
 
     def run(i: Access) -> None:

@@ -204,7 +204,9 @@ class WaveBuilder(BlockCalls):
             self.jump(condition.select(there, following))
 
     def _loop(self, condition: Value | None) -> None:
-        """A branch back to the block's own start stays in native code; the head checks the limit again."""
+        """Emit a branch back to the block's own start. It stays in the block's function, whose head checks the budget
+        again.
+        """
         self.flush()
         self.lines.append("store i64 %count.end, ptr %p.count, align 8")
         if condition is None:

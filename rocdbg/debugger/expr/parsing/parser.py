@@ -413,8 +413,8 @@ class _Parser:
     def _of_signature(
         self, function: syntax.Expression, parameters: Sequence[syntax.Expression], start: int | None
     ) -> syntax.Expression | None:
-        """Parse the rest of ``f(int) const`` or ``f(int)::x``, after the parameter types: what identifies the function
-        further, and a variable in it.
+        """Parse what may follow the parameter types in ``f(int) const`` and ``f(int)::x``: qualifiers of the function,
+        and the name of a variable in it.
         """
         if start is None or not isinstance(function, syntax.Name) or function.global_ or not all(
             isinstance(each, syntax.TypeExpression) for each in parameters

@@ -164,7 +164,7 @@ def _is_declared_in(text: str, function: Function) -> bool:
 
 
 def _names_declared_in(text: str, function: Function) -> frozenset[str]:
-    """Return the names of variables that the text has at their declarations, which shows that they are not macros."""
+    """Return the names of the variables whose declarations the text contains: such a name cannot be a macro."""
     lines = split_lines(text)
     return frozenset(
         variable.name for variable in own_variables(function)
