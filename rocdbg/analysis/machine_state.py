@@ -147,8 +147,8 @@ class State(Struct):
         return self.slots.get(offset, UNKNOWN)
 
     def lanes(self, wave_size: int) -> Lanes:
-        """The lanes that EXEC selects. Any other mask that the compiler writes to EXEC is a subset of the mask at
-        entry.
+        """The lanes that EXEC selects. If EXEC is neither unchanged, a constant, nor the complement of the mask at
+        entry, it is assumed to be a subset of that mask, because compilers write no other masks to it.
         """
         scalars = self.scalars  # the mapping has only registers that changed since entry
         if EXEC_LO not in scalars and (wave_size == 32 or EXEC_HI not in scalars):

@@ -245,8 +245,9 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers that may hold masks: those whose single lanes are written and read, those that code without
-    a source line compares or saves on the stack, and those to which any of these are copied.
+    """The vector registers that may hold masks. These are registers of which single lanes are written and read,
+    registers that code without a source line compares or saves on the stack, and registers to which any of these are
+    copied.
     """
     found: set[int] = set()
     stored: set[int] = set()
@@ -306,11 +307,12 @@ def _condition(instruction: Instruction) -> Compare | None:
         return None
     if instruction.modifiers.keys() & {"sdwa", "dpp_ctrl", "dpp8", "clamp"}:
         return None
-    left, right = _term(first), _term(second)
+    left, right = term_of(first), term_of(second)
     return None if left is None or right is None else Compare(relation, kind, left, right)
 
 
-def _term(operand: Operand) -> Term | None:
+def term_of(operand: Operand) -> Term | None:
+    """The term that an operand of 32 bits without modifiers is; None for any other."""
     if operand.neg or operand.abs or operand.sext or operand.half is not None:
         return None
     key = vector_key(operand)
@@ -411,7 +413,7 @@ def _scalar_condition(instruction: Instruction) -> Compare | None:
             relation, kind, first.index, Number(((value ^ 0x8000) - 0x8000 if kind == "i32" else value) & _MASK)
         )
     first, second = instruction.operand("ssrc0"), instruction.operand("ssrc1")
-    left, right = (None if operand is None else _term(operand) for operand in (first, second))
+    left, right = (None if operand is None else term_of(operand) for operand in (first, second))
     return None if left is None or right is None else Compare(relation, kind, left, right)
 
 
@@ -494,7 +496,7 @@ def moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
         return []
     to, origin = instruction.operand("vdst"), instruction.operand("src0")
     key = None if to is None else vector_key(to)
-    return [] if key is None or origin is None else [(key, _term(origin))]
+    return [] if key is None or origin is None else [(key, term_of(origin))]
 
 
 def _dual_moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
@@ -503,7 +505,7 @@ def _dual_moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
         to, origin = instruction.operand(f"vdst{half}"), instruction.operand(f"src0{half}")
         key = None if to is None else vector_key(to)
         if name == "v_dual_mov_b32" and key is not None and origin is not None:
-            found.append((key, _term(origin)))
+            found.append((key, term_of(origin)))
     return found
 
 

@@ -16,12 +16,12 @@ import rocdbg
 from rocdbg.argument_parser import ArgumentParser
 from rocdbg.cli import internal_errors
 from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.exit_status import Outcomes
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.leaving_commands import Quit
-from rocdbg.cli.look import meet_terminal
-from rocdbg.cli.outcomes import Outcomes
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
+from rocdbg.cli.session_theme import meet_terminal
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer

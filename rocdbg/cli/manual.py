@@ -11,7 +11,7 @@ from textwrap import fill
 from rocdbg.cli.command_registry import CATEGORY_TEXT, Category, CommandSpec, Registry
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.gdb_commands import GDB_COMMANDS, reason_against
-from rocdbg.cli.gdb_settings import NOTE
+from rocdbg.cli.settings.settings_without_effect import NOTE
 
 HEAD = """\
 # Commands

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.watchpoints import Trigger
     from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
     from rocdbg.debugger.frames.frames import Frame
-    from rocdbg.debugger.target.runnable import ProcessEnd
+    from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
     from rocdbg.debugger.values.value import Value
 
 

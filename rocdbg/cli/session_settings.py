@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_registry import CommandError
-from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_print, of_program
-from rocdbg.cli.standard_streams import edits_lines
-from rocdbg.cli.value_kinds import (
+from rocdbg.cli.settings.setting_declaration import Place, Setting, of_engine, of_front_end, of_print, of_program
+from rocdbg.cli.settings.setting_value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
     COUNT,
@@ -21,6 +20,7 @@ from rocdbg.cli.value_kinds import (
     String,
     ValueKind,
 )
+from rocdbg.cli.standard_streams import edits_lines
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

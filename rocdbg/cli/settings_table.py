@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_options import Option, OptionGroup
 from rocdbg.cli.command_registry import Category, CommandError, Completes
-from rocdbg.cli.look import restyle
 from rocdbg.cli.paths import expand, search_folder
 from rocdbg.cli.register_groups import keep_registers
-from rocdbg.cli.setting_declaration import Place, Setting, of_engine, of_front_end, of_launch, of_print, of_program
-from rocdbg.cli.value_kinds import (
+from rocdbg.cli.session_theme import restyle
+from rocdbg.cli.settings.setting_declaration import (
+    Place,
+    Setting,
+    of_engine,
+    of_front_end,
+    of_launch,
+    of_print,
+    of_program,
+)
+from rocdbg.cli.settings.setting_value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
     COUNT,
@@ -24,7 +32,7 @@ from rocdbg.cli.value_kinds import (
     Radix,
     String,
 )
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.running.launch_control import LDS_OUT_OF_RANGE
 
 if TYPE_CHECKING:

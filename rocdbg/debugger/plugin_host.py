@@ -24,7 +24,7 @@ from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, Fun
 from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.appearance import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error

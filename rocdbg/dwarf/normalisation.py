@@ -6,9 +6,10 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
   * `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
-  dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift by
-  16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if it is a piece
-  that upstream itself would not write so: whole bytes from bit 0, or bits of another lane;
+    dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift
+    by 16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if upstream
+    itself would not write this piece in this way: if the piece consists of whole bytes from bit 0, or of bits of
+    another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
   too, and a pointer loaded from there is generic;
 * without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is the place to which the

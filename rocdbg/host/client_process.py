@@ -137,8 +137,11 @@ class ProgramProcess:
         return allocation, offset
 
     def code_written(self, address: int, size: int) -> None:
-        """Called when the program has written to code."""
-        self.memory.global_memory.note_written(address, size)
+        """Called when the program has written to the code at an address; bytes beyond its allocation are ignored."""
+        memory = self.memory.global_memory
+        allocation = memory.find(address)
+        if allocation is not None:
+            memory.note_written(address, min(size, allocation.end - address))
 
     # -- code ------------------------------------------------------------------------------------------------
 
@@ -236,8 +239,8 @@ class ProgramProcess:
         return bool(status == Status.SUCCESS)
 
     def share_pinned(self, address: int) -> bool:
-        """Whether to retry the access to a faulting address: either it is in pinned memory whose pages the program has
-        now shared, or there was an interrupt before it could share them.
+        """Ask the program to share the pages at a faulting address, if it is in pinned memory. Return whether to retry
+        the access: True if the program has shared the pages, or if an interrupt came before it could do so.
         """
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:

@@ -235,7 +235,9 @@ class Code:
         raise LoweringError(f"a composite of {len(codes)} parts that are composites")
 
     def _makes_pieces(self, items: Items) -> bool:
-        """Whether operations may create or complete pieces of a composite, as a called expression may."""
+        """Whether operations may create or complete pieces of a composite; a call may, because the called expression
+        may.
+        """
         for item in items:
             name = item if isinstance(item, str) else item[0]
             if name in ("piece", "bit_piece", "piece_end"):

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
+from rocdbg.llvmdi.debug_records import global_segment, record_segments
 from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
 from rocdbg.llvmdi.errors import NotWellFormed
 from rocdbg.llvmdi.function_flow import ControlFlow
 from rocdbg.llvmdi.module import Function, GlobalVariable, Module, Node, Operand, Words
 from rocdbg.llvmdi.reader import subprogram
-from rocdbg.llvmdi.records import global_segment, record_segments
 from rocdbg.llvmdi.segments import CODES, OBJECTS, PROPERTIES, VARIABLES, Occurrence, Segment, type_bits
 from rocdbg.llvmdi.typed_trees import typed_tree
 

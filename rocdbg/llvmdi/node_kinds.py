@@ -89,7 +89,9 @@ DOCUMENT = frozenset((
     "DILifetime", "DIFragment", "DIExprCode", "DIExpr", "DIObject", "DIVariable", "DICode", "DIExpression",
     "DIAssignID", "DIArgList",
 ))  # fmt: skip
-"""Kinds that the document defines, which the checker checks, and those that are read in another way."""
+"""Kinds of nodes that are not in the table above: those that the document defines, which the checker checks, and those
+that are read in another way.
+"""
 
 
 class Kind(Struct, frozen=True):

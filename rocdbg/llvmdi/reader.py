@@ -73,9 +73,8 @@ def _disassembled(path: str | Path, bitcode: bytes) -> bytes:
 
 
 def _output_of(tool: str, path: str | Path, bitcode: bytes) -> tuple[int, bytes, bytes]:
-    """The status of one llvm-dis, its text of at most `MAX_SIZE` bytes, and what it complains about.
-
-    The tool runs in a process with limits, and reads the bytes that were checked rather than the file again.
+    """Run one llvm-dis; return its exit status, its output of at most `MAX_SIZE` bytes, and its error messages. The
+    tool runs in a process with limits. It gets the bytes that were checked, and does not read the file again.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaint:
         try:

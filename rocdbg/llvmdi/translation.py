@@ -82,7 +82,9 @@ class _Translation:
         self.add("DIOpArg", index, type, gives=type)
 
     def widen(self, entry_type: Type) -> None:
-        """Convert the top entry to the number that it is in DWARF's arithmetic."""
+        """Convert the top entry to a number as wide as an address, with which DWARF's arithmetic works: reinterpret its
+        bits as an integer, and zero-extend them.
+        """
         type = self.module.layout.resolved(entry_type)
         if type == _WORD:
             return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.cli.present import wave_name
+from rocdbg.cli.frame_lines import wave_name
 from rocdbg.debugger.program.trap_messages import message_in
 from rocdbg.debugger.target.host_frames import HostFrame, runtime_frames
 from tests.cli.conftest import make_shell

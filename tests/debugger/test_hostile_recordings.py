@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.errors import Error
 from rocdbg.regular_file import read_regular
 from rocdbg.sim.core import layout
@@ -200,8 +200,8 @@ def test_damaged_bytes_are_refused(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("size", [1 << 40, (1 << 63) - 1])
 def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -> None:
     body = b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + b"\x01\0\0"
-    head = recordings.recording_file.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
-    assert "not the one that it declares" in outcome(head + body, tmp_path)
+    head = recordings.recording_file_format.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
+    assert "not have the size that it declares" in outcome(head + body, tmp_path)
 
 
 @pytest.mark.parametrize("keys", [
@@ -220,17 +220,17 @@ def test_lists_are_limited_before_their_elements_are_made(sound: Any, tmp_path: 
 def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "a.rec"
     path.write_bytes(recordings.sound(0))
-    run = recordings.recording_file.load(path)
-    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file.MAX_ENTRIES + 1))
-    with pytest.raises(Error, match="1048577 turns and writes are more than the 1048576"):
-        recordings.recording_file.save(many, path)
-    assert recordings.recording_file.load(path) == run
+    run = recordings.recording_file_format.load(path)
+    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file_format.MAX_ENTRIES + 1))
+    with pytest.raises(Error, match="the journal has 1048577 entries, more than the 1048576"):
+        recordings.recording_file_format.save(many, path)
+    assert recordings.recording_file_format.load(path) == run
 
 
 def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
     data = bytearray(recordings.sound(0))
     data[16] = 1
-    assert outcome(bytes(data), tmp_path).endswith("its format is version 1, this rocdbg reads version 2")
+    assert outcome(bytes(data), tmp_path).endswith("the recording has format version 1, but this rocdbg reads version 2")
 
 
 LATER: tuple[tuple[str, Change, str], ...] = (
@@ -273,7 +273,7 @@ def test_a_link_in_the_place_of_the_new_file_is_not_followed(sound: Any, tmp_pat
     victim.write_text("mine")
     (tmp_path / f".a.rec.{os.getpid()}.part").symlink_to(victim)
     with pytest.raises(Error, match="cannot be written"):
-        recordings.recording_file.save(sound, path)
+        recordings.recording_file_format.save(sound, path)
     assert victim.read_text() == "mine"
 
 

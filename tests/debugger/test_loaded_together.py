@@ -188,7 +188,7 @@ def test_the_kernarg_segment_at_the_prompt(tmp_path: Path) -> None:
         assert "Kernarg segment: 00000000 00001234" in text and "at byte 12: bytes[1] of 0a" in text
     refused = {
         "set kernarg zz": "kernarg: `zz` is not a string of hexadecimal bytes",
-        "set kernarg 8 7": "kernarg 8: `7`: its size is not known; write u32:7 or f32:7",
+        "set kernarg 8 7": "kernarg 8: the size of `7` is not known; write, for example, u32:7 or f32:7",
         "set kernarg file:nosuch": "kernarg: nosuch: cannot be read: No such file or directory",
         "set kernarg 99999999 u8:1": "kernarg 99999999: the offset must be from 0 to 1048575",
     }

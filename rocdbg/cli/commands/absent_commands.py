@@ -1,4 +1,6 @@
-"""GDB's commands that rocdbg does not have: they report that, or GDB's own error if that comes first."""
+"""GDB's commands that rocdbg does not have. Each reports that it does not exist here, unless GDB would first report
+another error.
+"""
 
 from __future__ import annotations
 

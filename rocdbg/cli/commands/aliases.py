@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Node, Repeat, command
-from rocdbg.cli.kinds import TEXT, text_of
 from rocdbg.cli.user_commands import define_prefix, show_all_definitions, show_definition
 
 if TYPE_CHECKING:

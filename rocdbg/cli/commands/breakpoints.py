@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.cli.argument_kinds import LOCATION, text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed
@@ -125,7 +125,9 @@ def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakp
 
 
 def _noted(row: Breakpoint, all_threads: bool) -> str:
-    """``1 (thread 2) (disabled)``; ``all_threads``: also stated for one for all threads."""
+    """Return text such as ``1 (thread 2) (disabled)``. With ``all_threads``, a breakpoint that applies to all threads
+    gets ``(all threads)``.
+    """
     thread = f" (thread {row.thread})" if row.thread is not None else " (all threads)" if all_threads else ""
     return f"{row.number}{thread}{'' if row.enabled else ' (disabled)'}"
 

@@ -14,7 +14,7 @@ from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.catcher import check_trap
 from rocdbg.debugger.breakpoints.catchpoints import Event
-from rocdbg.debugger.target.runnable import EXCEPTIONS
+from rocdbg.debugger.target.capabilities.runnable import EXCEPTIONS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -81,7 +81,7 @@ def _set(shell: Shell, event: Event, wanted: Wanted, temporary: bool = False) ->
 def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of dispatches.
 
-    "begin" is before the first instruction of the first wave, "end" before the s_endpgm of the last wave, when all
+    "begin" stops before the first instruction of the first wave, "end" before the s_endpgm of the last wave, when all
     other waves have ended. With REGEXP, only dispatches of kernels whose names match are caught.
     """
     _set(shell, Event.DISPATCH, wanted)
@@ -91,7 +91,7 @@ def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
 def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of workgroups.
 
-    "begin" is before the first instruction of the first wave that runs, "end" before the s_endpgm of the last wave.
+    "begin" stops before the first instruction of the first wave that runs, "end" before the s_endpgm of the last wave.
     """
     _set(shell, Event.WORKGROUP, wanted)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandSpec, Completes, Registry, Repeat
-from rocdbg.cli.kinds import text_of
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.commands.breakpoints import Wanted, note_others, set_breakpoint
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import expand
-from rocdbg.cli.value_kinds import STRING
+from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.debugger.breakpoints.break_arguments import split_location
 from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointLocation
 from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from rocdbg.cli.argument_kinds import EXPRESSION, INTEGER, words_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, Repeat, command
-from rocdbg.cli.kinds import EXPRESSION, INTEGER, words_of
-from rocdbg.cli.value_kinds import String
+from rocdbg.cli.settings.setting_value_kinds import String
 from rocdbg.debugger.reports.dwarf_inspection import DIALECTS
 
 if TYPE_CHECKING:

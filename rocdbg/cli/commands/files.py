@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT, text_of, word_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import TEXT, text_of, word_of
 from rocdbg.cli.paths import expand
 from rocdbg.debugger.reports.code_object_parts import section_contents
 
@@ -124,7 +124,7 @@ def info_files(shell: Shell) -> None:
 def compare_sections(shell: Shell, which: str) -> None:
     """Compare section data on target to the exec file.
 
-    SECTION is the name of a section; by default all loaded sections are compared, with -r only the read-only ones.
+    SECTION is the name of a section. By default, all loaded sections are compared; with -r, only read-only ones.
     """
     session = shell.session
     found = differs = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat, command
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import list_subcommands
 from rocdbg.debugger.base.digits import decimal
 
@@ -36,7 +36,7 @@ def screen_of(shell: Shell) -> Screen:
 
 
 def need_terminal(shell: Shell) -> Screen:
-    """The same, switched on. Raises `CommandError` if it cannot be shown."""
+    """Return the full-screen mode of a shell, switched on. Raises `CommandError` if it cannot be shown."""
     set_enabled(shell, True)
     return screen_of(shell)
 
@@ -265,7 +265,7 @@ def info_win(shell: Shell) -> None:
 
 
 def _scroll(shell: Shell, text: str) -> tuple[Pane, int]:
-    """The window and how far, of ``[N] [WIN]``: the window with the focus unless another is named."""
+    """Return the window that ``[N] [WIN]`` names, by default the one with the focus, and how far to scroll it."""
     screen = need_terminal(shell)
     number, name = SCROLLED.fullmatch(text).groups()  # type: ignore[union-attr]
     window = screen.focus

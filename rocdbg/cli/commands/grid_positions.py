@@ -10,8 +10,8 @@ from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.lanes import need_threads, show_focus
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.target.capabilities.target_state import Triple
 from rocdbg.debugger.target.rocgdb_ids import bracketed, position
-from rocdbg.debugger.target.state import Triple
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

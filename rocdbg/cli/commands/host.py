@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import INTEGER
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, command
-from rocdbg.cli.kinds import INTEGER
 from rocdbg.debugger.target.host_frames import runtime_frames
 from rocdbg.debugger.target.process_target import ProcessTarget
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.breakpoint_table import Disposition
 from rocdbg.debugger.breakpoints.catchpoints import THROWN, HostCatchpoint

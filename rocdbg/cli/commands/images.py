@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION
 from rocdbg.cli.arguments import Arguments, required
 from rocdbg.cli.command_registry import Category, command
-from rocdbg.cli.kinds import EXPRESSION
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.number_ranges import NumberList
 from rocdbg.cli.register_groups import write_grouped, write_registers
+from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
-from rocdbg.cli.value_kinds import STRING
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.listings import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from rocdbg.cli.argument_kinds import COMMAND, text_of, word_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
-from rocdbg.cli.kinds import COMMAND, text_of, word_of
 from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.reports.address_spaces import address_aliases, address_spaces

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.paths import expand
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.debugger.expr.parsing.parser import followed_by, followers, split_arguments
 from rocdbg.debugger.expr.value_access import place_of
 from rocdbg.debugger.reports.memory_files import (

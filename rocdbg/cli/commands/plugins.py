@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, required
 from rocdbg.cli.command_registry import Category, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.text_columns import render
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import TIMES, finish_run
-from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER
+from rocdbg.cli.frame_lines import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.paths import expand
-from rocdbg.cli.present import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import DebuggerError
 
@@ -288,10 +288,10 @@ def first_write(shell: Shell, expression: str) -> None:
 def origin(shell: Shell, expression: str) -> None:
     """Show where the value of a place comes from.
 
-    The last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and so on
-    through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to the
-    launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and lane,
-    source line, and what it wrote.
+    Shows the last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and
+    so on through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to
+    the launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and
+    lane, source line, and what it wrote.
     """
     value = shell.session.data.evaluate(expression)
     found = shell.session.time.find_origin(value)

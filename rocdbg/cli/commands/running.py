@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.argument_kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
-from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
-from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
+from rocdbg.cli.frame_lines import frame_parts
+from rocdbg.cli.settings.setting_value_kinds import UNSIGNED
+from rocdbg.cli.stop_messages import forget_threads, show_reason, show_stop, stand_at
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
-from rocdbg.cli.value_kinds import UNSIGNED
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
 from rocdbg.debugger.reports.listings import launch_lines
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
@@ -454,10 +455,10 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
-    file:data.npy. A vector or a structure by value, and bytes of LDS for a "local" pointer of OpenCL:
+    file:data.npy. These set a vector or structure by value, and bytes of LDS for a "local" pointer of OpenCL:
       set arg 3 value f32[4]:[1, 2, 3, 4]
       set arg 4 local[256]
-    Images and samplers, together a texture of HIP:
+    These set an image, a sampler, and a texture of HIP, which is both:
       set arg 5 image rgba8[64,32]:random:1
       set arg 6 sampler linear clamp
       set arg 7 texture nearest wrap, r32f[16]

@@ -7,10 +7,10 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
 
@@ -87,8 +87,8 @@ def edit(shell: Shell, location: str) -> None:
 def pipe(shell: Shell, text: str) -> None:
     """Send the output of a rocdbg command to a shell command.
 
-    With -d DELIM, that separates the two instead of "|". $_shell_exitcode is the exit status of the shell
-    command afterwards.
+    With -d DELIM, the word DELIM separates the two commands instead of "|". $_shell_exitcode is the exit status of the
+    shell command afterwards.
     """
     delimiter = "|"
     if split_word(text)[0] == "-d":

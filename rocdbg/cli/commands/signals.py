@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, Completes, Repeat, command
 from rocdbg.cli.commands.running import finish_run
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.signal_table import HEAD, IGNORED
 from rocdbg.debugger.running.stop_events import Signal
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import CommandError, Completes, command
 from rocdbg.cli.commands.tracing import TRACEPOINTS, tracing_of
-from rocdbg.cli.kinds import text_of
-from rocdbg.cli.present import show_frame
+from rocdbg.cli.frame_lines import show_frame
 from rocdbg.cli.register_tables import register_lines
 from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.expr.parsing.parser import split_arguments

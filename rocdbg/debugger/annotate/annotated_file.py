@@ -58,7 +58,7 @@ _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE
 
 
 class Annotated(Struct, frozen=True):
-    """The number of functions, and of those that gained unwind rules and lane PCs."""
+    """How many functions an object has, how many of them gained unwind rules, and how many gained lane PCs."""
 
     functions: int
     unwound: int
@@ -146,7 +146,7 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
 
 
 def _as_described(row: Row) -> Row:
-    """Return a row with the CFA of kernels by AMDGPU usage, "Kernel Prolog": address 0 as lanes see it."""
+    """Return a row in which the CFA of a kernel is address 0 as lanes see it (AMDGPU usage, "Kernel Prolog")."""
     if row.rules.get(PC) == UndefinedRule():
         return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
     return row

@@ -15,11 +15,14 @@ class ControlFlow(BaseException):
     """
 
 
+NO_SYMBOL_TABLE = 'No symbol table is loaded.  Use the "file" command.'
+
+
 class NoProgramError(DebuggerError):
     """A command needs a code object, but none is loaded."""
 
     def __init__(self) -> None:
-        super().__init__('No symbol table is loaded.  Use the "file" command.')
+        super().__init__(NO_SYMBOL_TABLE)
 
 
 class NotRunningError(DebuggerError):
@@ -102,7 +105,7 @@ class TypeNameError(ExpressionError):
 
 
 class UnavailableError(DebuggerError):
-    """A value is needed that does not exist, because it is optimized out or unavailable."""
+    """A required value does not exist, because it is optimized out or unavailable."""
 
 
 class LocationSpecError(DebuggerError):

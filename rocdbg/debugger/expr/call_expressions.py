@@ -163,7 +163,7 @@ def _chosen(
 def _method_of_this(
     name: str, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """Find the method, of the current method's own object, that an unqualified name in a method calls."""
+    """Find the method that an unqualified name calls inside a method: a method of the same object."""
     this = environment.local("this") if environment.is_cplusplus else None
     if this is None or not isinstance(this.bare, PointerType) or this.absence is not None:
         return None

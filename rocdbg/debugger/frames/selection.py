@@ -11,8 +11,8 @@ from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, is_used
+from rocdbg.debugger.target.capabilities.target_state import WaveInfo
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
@@ -45,7 +45,7 @@ class Selection:
         return self.current
 
     def need_stack(self) -> Focus:
-        """Return the focus, as `need_running`, for requests about frames; raises `NoRegistersError`."""
+        """Return the focus for a request about frames; raises `NoRegistersError` if there is no lane to focus."""
         return self._inferior.need_stack(self.current)
 
     # -- threads and lanes

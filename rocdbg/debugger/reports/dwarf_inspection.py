@@ -153,8 +153,8 @@ class DwarfInspection:
             yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
     def _is_in_frame(self, variable: Variable) -> bool:
-        """Whether a variable is at the same place in the frames of all lanes: as by `info scope`, that place is then
-        stated.
+        """Whether a variable is at the same place in the frames of all lanes. If so, this place is described, as
+        `info scope` describes it.
         """
         frame, program = self._data.environment().frame, self._inferior.program
         if frame is None or program is None:

@@ -40,7 +40,7 @@ class Dumped(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """A part of a file and its destination, which ``sentence`` describes. Without ``data`` it is skipped."""
+    """A part of a file and its destination, which ``sentence`` describes. A part without ``data`` is skipped."""
 
     sentence: str
     address: int = 0
@@ -98,7 +98,9 @@ def write_file(path: Path, contents: bytes, append: bool) -> None:
 
 
 def read_file(path: Path, end: str = ".") -> bytes:
-    """Return a file's bytes. Raises `DebuggerError` if it is empty or too large; ``end`` follows the reason."""
+    """Return a file's bytes. Raises `DebuggerError` if it cannot be read; the message ends with ``end``, after the
+    reason.
+    """
     try:
         if path.exists() and not path.is_file():
             raise DebuggerError(f"'{path}' is not a recognized file format.")

@@ -14,9 +14,9 @@ from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.debugger.base.errors import LaunchError, NoProgramError
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject, Target
 from rocdbg.debugger.target.device_state import OwnMemory
-from rocdbg.debugger.target.recorded_target import RecordedTarget
-from rocdbg.debugger.target.state import LoadedCodeObject, Target
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import MemoryStorage
@@ -318,7 +318,7 @@ class LaunchControl:
             self.output(text, stream is Stream.STDERR)
 
     def remains(self) -> Target | None:
-        """Return the last launch's target; its memory stays readable until the next."""
+        """Return the last launch's target; its memory stays readable until the next launch."""
         return self._target
 
     def release(self) -> None:

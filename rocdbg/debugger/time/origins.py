@@ -9,7 +9,7 @@ from msgspec import Struct
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
+from rocdbg.debugger.target.capabilities.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
 from rocdbg.debugger.time.value_parts import RegisterPart, of_lane, parts_of
 from rocdbg.debugger.time.value_sources import (

@@ -1,7 +1,7 @@
 """Names as users type them, matched against the names of the debug information (GDB's rules).
 
 A name is a chain of scopes. A user's name matches if it is the end of that chain; template arguments and parameter
-types must be either the same or left out. White space does not matter.
+types may be left out; if they are given, they must be the same. White space does not matter.
 """
 
 from __future__ import annotations

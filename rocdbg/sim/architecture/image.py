@@ -28,7 +28,7 @@ _BARRIER = {"waiting": WaveFlag.WAITING, "signalled": WaveFlag.SIGNALLED, "passe
 
 class WaveImage(Struct, frozen=True):
     """A wave: its place in the grid, and its registers. ``vectors`` and ``accumulators`` hold the vector registers that
-    the kernel was given, lane by lane, u32 each. ``barrier`` is the wave's state at its workgroup's barrier
+    are allocated to the wave, one u32 for each lane. ``barrier`` is the wave's state at its workgroup's barrier
     (``waiting``, ``signalled``, ``passed``).
     """
 
@@ -142,7 +142,7 @@ def _wave(wave: Wave) -> WaveImage:
 
 
 def _vectors(wave: Wave, accumulators: bool) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """The vector registers that a wave was given, as one contiguous part of its state."""
+    """The vector registers that are allocated to a wave, as one contiguous part of its state."""
     place = layout.agpr_offset if accumulators else layout.vgpr_offset
     count = wave.agpr_count if accumulators else wave.vgpr_count
     return wave.state[place(0, wave.wave_size) : place(count, wave.wave_size)]

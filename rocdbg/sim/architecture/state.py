@@ -1,4 +1,4 @@
-"""Reads and writes architectural state by name. Data from outside are written only in this way.
+"""Reads and writes architectural state by name. Data from outside the simulator is written only in this way.
 
 Every place and every size is checked against the launch before a byte is accessed: resident waves, the target's
 registers, lanes, bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside
@@ -241,7 +241,7 @@ def _outside(what: str, offset: int, size: int, limit: int) -> str | None:
 
 
 def _part(memory: NDArray[np.uint8], host: int, size: int) -> tuple[int, int] | None:
-    """Begin and end, within an array, of the part of some host bytes that is in it; None if there is no such part."""
+    """The part of some host bytes that is in an array, as begin and end in the array; None if no part of them is."""
     low = host - int(memory.ctypes.data)
     return (low, min(low + size, memory.size)) if 0 <= low < memory.size else None
 

@@ -4,7 +4,7 @@ outside.
 A dispatch runs deterministically, except for what its user does: single steps and range steps give a turn to a wave
 that is not next, and a debugger writes registers and memory. The journal records all of that by position, which is the
 number of wave-instructions executed since the beginning. Launch and journal together suffice to reproduce every state
-of the run (`rocdbg.sim.device.recorder`).
+of the run (`rocdbg.sim.device.checkpoint_recorder`).
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class UserDataBlock:
         return tuple(values[:USER_DATA_COUNT])
 
     def _value(self, word: int, address: int, following: int) -> tuple[int, int]:
-        """The value of the register to which a mapping word belongs, and that of the next register, whose value was
-        ``following`` so far.
+        """Return the value of the register to which a mapping word belongs, and the value of the next register, which
+        was ``following`` so far.
         """
         found = user_data(word)
         if isinstance(found, int):

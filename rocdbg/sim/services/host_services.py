@@ -229,7 +229,7 @@ class HostServices:
         )
 
     def restore(self, state: ServicesState) -> None:
-        """Restore the state at the time of `snapshot`. Memory is up to the caller."""
+        """Restore the state at the time of `snapshot`. The caller has to restore memory."""
         from rocdbg.sim.services.device_heap import FIRST_PAGE, HeapState
 
         self.output.restore(state.positions)

@@ -1,4 +1,5 @@
-"""C's operators on values of any lane: `rocdbg.debugger.expr.operators` for expressions instead of numbers.
+"""C's operators on values of any lane: the counterpart of `rocdbg.debugger.expr.operators` that works on expressions
+instead of numbers.
 
 Every function gives what the evaluator would give for each lane, bit for bit. Where the evaluator would raise an error
 for some values (a division by zero, unmapped memory), the expression is undecided. If the types alone would cause the
@@ -362,7 +363,9 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
 
 
 def _compared(term: Term, other: Term) -> Node:
-    """Return the number of a pointer, or of a term compared with one; for this, an integer 0 is a null pointer."""
+    """Return the number of a pointer, or of a term that is compared with a pointer; in such a comparison, an integer 0
+    is a null pointer.
+    """
     number = integer(term, I128)
     null = c_types.null_number(other.type)
     if isinstance(term.bare, PointerType) or not null:

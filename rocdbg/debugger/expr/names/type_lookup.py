@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoProgramError, NoSymbolError
+from rocdbg.debugger.base.errors import NO_SYMBOL_TABLE, DebuggerError, ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.names.known_variables import dynamic_lds
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.template_arguments import argument_type
@@ -56,7 +56,7 @@ class TypeLookup(Struct, frozen=True):
     def missing(self, name: str) -> DebuggerError:
         """Return the error for an unknown name."""
         if self.program is None:
-            return NoSymbolError(name, str(NoProgramError()))
+            return NoSymbolError(name, NO_SYMBOL_TABLE)
         if not self.program.has_debug_info:
             return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)

@@ -13,7 +13,7 @@ kernel's LDS id, s[30:31] return address, s32 stack pointer, v31 work-item ids o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.scratch import area_size, buffer_descriptor
 from rocdbg.sim.core.stops import Stop, StopKind
-from rocdbg.sim.core.watches import WatchedBytes, existing
+from rocdbg.sim.core.watches import ExistingWatches
 from rocdbg.sim.core.wave import Wave, state_block
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments
@@ -71,8 +71,7 @@ class Excursion:
         self._implicit: Allocation | None = None
         self._enter(dispatch, self._implicit_address(dispatch, metadata, hidden), size)
         self._reported: int | None = None
-        self._watched: Sequence[WatchedBytes] = ()
-        self._frees = 0
+        self._watches = ExistingWatches(memory, engine.set_watches)
 
     @property
     def _own(self) -> int:
@@ -167,7 +166,7 @@ class Excursion:
             with asking(asked):
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
-                    self._watch(options.watches)
+                    self._watches.set(options.watches, (self.wave.number, self.wave.number))
                     return self._run(options, interrupted, asked)
                 except Stopped:
                     if not interrupted():
@@ -175,12 +174,6 @@ class Excursion:
                     return self._stop(StopKind.INTERRUPTED)
         finally:
             self._engine.collect()
-
-    def _watch(self, watched: Sequence[WatchedBytes]) -> None:
-        """Watch the bytes that exist now."""
-        self._watched, self._frees = watched, self._memory.frees
-        number = self.wave.number
-        self._engine.set_watches(existing(watched, self._memory, (number, number)))
 
     def _run(self, options: RunOptions, interrupted: Callable[[], bool], asked: Callable[[], bool]) -> Stop:
         if self.wave.enabled_exceptions:
@@ -222,8 +215,7 @@ class Excursion:
                 return None
             case Status.INTERRUPT:
                 problem = self._services.interrupt()
-                if self._watched and self._frees != self._memory.frees:  # the function has freed memory
-                    self._watch(self._watched)
+                self._watches.forget_freed()  # the function may have freed memory
                 return self._stop(StopKind.ABORT, reason=problem) if problem is not None else None
             case Status.BREAK:
                 return self._stop(StopKind.BREAKPOINT)

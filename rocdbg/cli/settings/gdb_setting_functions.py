@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_registry import CommandError
-from rocdbg.cli.setting_declaration import Setting
-from rocdbg.cli.value_kinds import Boolean, Number, Radix
+from rocdbg.cli.settings.setting_declaration import Setting
+from rocdbg.cli.settings.setting_value_kinds import Boolean, Number, Radix
 from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, string_value
 from rocdbg.debugger.values import c_types

@@ -12,16 +12,16 @@ from rocdbg.codeobject import CodeObject
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.launch_control import LaunchControl
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.launch.binding import Buffer
-from rocdbg.launch.recording_file import RecordFileError, SavedCode, SavedRun, load, save
-from rocdbg.launch.saved_launch import (
+from rocdbg.launch.launch_in_recording_file import (
     check_launch,
     restored_arguments,
     restored_options,
     saved_arguments,
     saved_options,
 )
+from rocdbg.launch.recording_file_format import RecordFileError, SavedCode, SavedRun, load, save
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec
 from rocdbg.sim.device.journal import Journal, JournalError
 from rocdbg.text import one_line

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.target.recording import Spans, Write
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.target.capabilities.recording import Spans, Write
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.simulated_stops import on_host, target_stop
 from rocdbg.debugger.target.simulated_target import SimTarget
-from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.memory import AllocationKind
@@ -25,8 +25,8 @@ from rocdbg.sim.core.run_options import Followed, RunOptions, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Stop, StopKind
 from rocdbg.sim.core.watches import Access, WatchedBytes
+from rocdbg.sim.device.checkpoint_recorder import HistoryError, Recorder
 from rocdbg.sim.device.journal import Journal
-from rocdbg.sim.device.recorder import HistoryError, Recorder
 
 Ask = Callable[[str], bool]
 _PASSED = frozenset((StopKind.BUDGET, StopKind.DONE, StopKind.WAVE_DONE))
@@ -209,7 +209,9 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def repeating(self) -> Iterator[None]:
-        """While this is open, writes repeat earlier ones. Raises `DebuggerError` while called functions run."""
+        """Return a context manager in whose block writes count as repetitions of recorded writes. Raises
+        `DebuggerError` while called functions run.
+        """
         if self._calls.under_way:
             raise DebuggerError("Functions called from the debugger have to return before the program can go back.")
         self.forget()
@@ -329,7 +331,7 @@ class RecordedTarget(SimTarget):
 
     @contextmanager
     def _writing(self, thread: int | None, what: str) -> Iterator[None]:
-        """While this is open, writes to a wave and its LDS are recorded."""
+        """Return a context manager in whose block writes to a wave and its LDS are recorded."""
         if self._recording is None or self._repeating or self._calls.under_way:
             yield
             return

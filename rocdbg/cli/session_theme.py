@@ -98,7 +98,8 @@ def is_light(red: float, green: float, blue: float) -> bool:
 
 
 def light_by_environment(environment: Mapping[str, str]) -> bool | None:
-    """Return what ``COLORFGBG`` (``0;15``: black on white) or the terminal's name shows; ``None`` if nothing."""
+    """Return what ``COLORFGBG`` (``0;15``: black on white) or the terminal's name shows; ``None`` if they show nothing.
+    """
     last = environment.get("COLORFGBG", "").rpartition(";")[2]
     if re.fullmatch(r"\d{1,2}", last) and int(last) < 16:
         return int(last) in (7, 15)

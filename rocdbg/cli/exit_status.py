@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import Exited, SignalReceived, StopEvent, Terminated
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 NO_RESULT = 255
 """GDB's exit status if no program has exited."""

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, WatchedMemory
 from rocdbg.sim.core.checks import Check
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from rocdbg.cli.command_registry import Category
-from rocdbg.cli.value_kinds import ValueKind
+from rocdbg.cli.settings.setting_value_kinds import ValueKind
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -56,9 +56,8 @@ class Bookkeeping(Struct):
 
     def remains(self, address: FileAddress, wave_size: int) -> bool:
         """Whether, from an address in a statement, only bookkeeping is left before the next statement of the source.
-
-        False if the next statement comes after others, as at the end of a branch that has an "else", or if it is on the
-        same line, as at the end of a loop: a compiler for CPUs has a jump there.
+        False in two cases in which a compiler for CPUs writes a jump: if control skips statements, as at the end of a
+        branch that has an "else", and if the next statement is on the same line, as at the end of a loop.
         """
         row = self.program.info.line_at(address)
         following = self.following(address, wave_size)
@@ -70,12 +69,10 @@ class Bookkeeping(Struct):
         return not ahead or not self._has_code_between(address, row, max(ahead))
 
     def is_passed(self, row: LineRow, wave_size: int) -> bool:
-        """Whether a row is not a statement to a reader: control falls through a brace that closes a block, or into a
-        ``do`` loop.
-
-        A compiler for CPUs has no code there, unless only the end of another block precedes the brace: clang then
-        writes a jump. If the source is not available, it is a row that only jumps over its own bookkeeping to the start
-        of the next row.
+        """Whether a row is not a statement to a reader, because control only falls through a brace that closes a block,
+        or into a ``do`` loop. A compiler for CPUs has no code there, unless only the end of another block precedes the
+        brace: clang then writes a jump. If the source is not available, a row counts as passed if it only jumps over
+        its own bookkeeping to the start of the next row.
         """
         found = self._passed.get((row.address, wave_size))
         if found is None:
@@ -165,7 +162,9 @@ class Bookkeeping(Struct):
         return True
 
     def _jumps_to_its_end(self, row: LineRow, wave_size: int) -> bool:
-        """Whether the code is at most restores, then a branch to the end of the rows that have this line or line 0."""
+        """Whether the code consists only of instructions that restore registers, if any, and then a branch to the end
+        of the rows that have this line or line 0.
+        """
         end = row.end_address
         while (after := self.program.info.line_at(end)) is not None and after.end_address > end and (
             not after.line or (after.line, after.file) == (row.line, row.file)

@@ -1,4 +1,5 @@
-"""Where the line table has the code of a line that is in a macro, or in a block that an assembler repeats.
+"""Finds the code of a line that is in a macro, or in a block that an assembler repeats: the line table assigns this
+code to another line.
 
 LLVM's assembler assigns the instructions of a macro to the line that invokes it, and those of ``.rept``, ``.irp`` and
 ``.irpc`` to the directive's line; GNU's assigns those of macros to the line that invokes them. The lines inside have no

@@ -138,7 +138,7 @@ class Recorder:
 
     @property
     def live(self) -> bool:
-        """Whether to continue from here makes new history, rather than repeating what was recorded."""
+        """Whether continuing from here makes new history; otherwise it repeats recorded history."""
         return self._live
 
     @property

@@ -36,7 +36,7 @@ class TargetStopKind(Enum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     RETURNED = "returned"
-    """A function that the debugger called has returned (`rocdbg.debugger.target.function_calling`)."""
+    """A function that the debugger called has returned (`rocdbg.debugger.target.capabilities.function_calling`)."""
     WAVE_DONE = "wave done"
     HISTORY = "end of history"
     CHANGED = "changed"

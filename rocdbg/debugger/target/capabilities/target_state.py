@@ -15,9 +15,9 @@ from msgspec import Struct
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject import CodeObject
-from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import Runnable
 from rocdbg.debugger.target.rocgdb_ids import WaveId, lane_target_id, wave_target_id
-from rocdbg.debugger.target.runnable import Runnable
 
 Triple = tuple[int, int, int]
 
@@ -43,8 +43,8 @@ class AgentInfo(Struct, frozen=True):
 
 class QueueInfo(Struct, frozen=True):
     """A queue of an agent. ``read`` and ``write`` are packet counts; ``size`` is in bytes, at ``address``. ``error``
-    names what put the queue into the error state: a word of `rocdbg.debugger.target.runnable.EXCEPTIONS`, or another
-    word.
+    names what put the queue into the error state: a word of
+    `rocdbg.debugger.target.capabilities.runnable.EXCEPTIONS`, or another word.
     """
 
     agent: int

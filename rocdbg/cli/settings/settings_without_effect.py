@@ -2,15 +2,15 @@
 
 They allow scripts and init files that were written for GDB to run. They concern things that rocdbg does not have
 (processes, remote targets, other languages, debugging GDB itself). A setting that gains an effect moves to
-`rocdbg.cli.settings_table`.
+the module for its topic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rocdbg.cli.setting_declaration import Setting, of_front_end
-from rocdbg.cli.value_kinds import (
+from rocdbg.cli.settings.setting_declaration import Setting, of_front_end
+from rocdbg.cli.settings.setting_value_kinds import (
     AUTO_BOOLEAN,
     BOOLEAN,
     COUNT,

@@ -10,7 +10,7 @@ from rocdbg.cli.arguments import Kind
 from rocdbg.cli.command_registry import CommandError, Completes
 from rocdbg.cli.number_ranges import NumberList, ThreadList
 from rocdbg.cli.number_words import as_digits
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.breakpoint_table import parse_numbers

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class CallPlace(Struct, frozen=True):

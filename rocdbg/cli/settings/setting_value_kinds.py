@@ -333,6 +333,18 @@ class FileName(String, frozen=True):
         return text
 
 
+class FileList(String, frozen=True):
+    """Files and directories, separated by colons; may be empty."""
+
+    @property
+    def metasyntax(self) -> str:
+        return "[DIRECTORIES]"
+
+    @property
+    def completes(self) -> Completes:
+        return Completes.FILE
+
+
 BOOLEAN = Boolean()
 AUTO_BOOLEAN = AutoBoolean()
 COUNT = Number(unlimited=0)

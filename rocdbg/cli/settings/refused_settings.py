@@ -1,6 +1,6 @@
 """GDB's settings that rocdbg does not have. Their names are known, so that `set`, `show` and `help` give the reason.
 
-`rocdbg.cli.gdb_settings` has the settings whose values are stored.
+`rocdbg.cli.settings.settings_without_effect` has the settings whose values are stored.
 """
 
 from __future__ import annotations

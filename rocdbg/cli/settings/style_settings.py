@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.look import restyle, theme_name
-from rocdbg.cli.setting_declaration import Setting, of_front_end
+from rocdbg.cli.session_theme import restyle, theme_name
+from rocdbg.cli.settings.setting_declaration import Setting, of_front_end
+from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, Enumeration
 from rocdbg.cli.themes import ANSI, NAMES
-from rocdbg.cli.value_kinds import BOOLEAN, Enumeration
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
+STYLE = of_front_end("style enabled", True)
+STYLE_SOURCES = of_front_end("style sources", True)
 COLOURS = Enumeration(("none", *ANSI))
 INTENSITIES = Enumeration(("normal", "bold", "dim"))
 MODES = Enumeration(("normal", "standout", "reverse", "half", "half-standout", "bold", "bold-standout"))
@@ -68,12 +70,32 @@ def _parts(name: str, style: str, colour: str, intensity: str) -> Iterator[Setti
                       "display intensity")
 
 
+def _colour(shell: Shell) -> None:
+    shell.out.colour = bool(STYLE.read(shell)) and shell.can_colour
+    restyle(shell)
+
+
 def _sentence(name: str, default: bool, on: str, off: str) -> Callable[[Shell], str]:
     return lambda shell: on if shell.settings.get(name, default) else off
 
 
 def style_settings() -> Iterator[Setting]:
     """Yield these settings."""
+    yield Setting(
+        "style enabled", BOOLEAN, "whether CLI styling is enabled", STYLE, after=_colour,
+        show_help="Show whether CLI is enabled.",
+        line=lambda shell: f"CLI output styling is {'enabled' if STYLE.read(shell) else 'disabled'}.",
+    )
+    yield Setting(
+        "style sources", BOOLEAN, "whether source code styling is enabled", STYLE_SOURCES,
+        set_help="Set whether source code styling is enabled.\nIf enabled, source code is styled.\nNote that source "
+        "styling only works if styling in general is enabled,\nsee \"show style enabled\".",
+        line=lambda shell: f"Source code styling is {'enabled' if STYLE_SOURCES.read(shell) else 'disabled'}.",
+    )
+    yield Setting(
+        "tui mouse-events", BOOLEAN, "whether the mouse works on the windows of the full-screen mode",
+        of_front_end("tui mouse-events", True),
+    )
     yield Setting(
         "style theme", Enumeration(("auto", *NAMES)), "the theme of the output and of the full screen",
         of_front_end("style theme", "auto"), set_help=THEME_HELP, line=_theme_line, after=restyle,
