@@ -100,7 +100,7 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         with _soon(shell):
             shell.show_displays()
     except Stopped:
-        shell.line('The displays take long: "display" shows them.')
+        shell.line('Evaluating the displays takes too long: use "display" to show them.')
     if event.returned is not None:
         _show_returned(shell, event.returned)
 
