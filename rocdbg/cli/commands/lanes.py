@@ -55,7 +55,7 @@ class Grouping(ValueKind, frozen=True):
             return word, rest
         if word == "value" and rest:
             return rest, ""
-        raise CommandError(f"{option} needs line, or value and an expression.")
+        raise CommandError(f'{option} must be followed by "line", or by "value" and an expression.')
 
 
 GROUPING = Grouping()
@@ -75,9 +75,9 @@ def _which(name: str, help_: str, value: Which) -> Option:
 
 
 LANE_OPTIONS = (
-    _which("-all", "Unused lanes of a partial wave too.", Which.ALL),
-    _which("-active", "Only active lanes.", Which.ACTIVE),
-    _which("-inactive", "Only inactive lanes.", Which.INACTIVE),
+    _which("-all", "Include the unused lanes of a partial wave.", Which.ALL),
+    _which("-active", "Select only active lanes.", Which.ACTIVE),
+    _which("-inactive", "Select only inactive lanes.", Which.INACTIVE),
 )
 
 
@@ -350,7 +350,9 @@ def _lane_number(shell: Shell, text: str) -> int:
     """
     inside = text.strip().strip("()[] ")
     if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
-        raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
+        raise CommandError(
+            f'A lane is selected by its number. Use "workitem {inside}" to select a work-item by its position.'
+        )
     return shell.session.data.integer(text)
 
 

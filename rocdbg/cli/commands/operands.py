@@ -22,19 +22,18 @@ STATUS = Category.STATUS
     args=Arguments(Option("-all", "Show the values of vector registers in all lanes.", key="all_lanes")),
 )
 def info_operands(shell: Shell, all_lanes: bool) -> None:
-    """The registers that the instruction at the PC reads and will write, with their values.
+    """Show the registers that the instruction at the PC reads and will write, with their values.
 
     For vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed if the instruction uses
-    them implicitly. Changes by the previous instruction come first, as old and new value, if this command was also used
-    before that instruction (or the program stopped there with `set operands on'); a star marks operands that have
-    changed since.
+    them implicitly. Changes by the previous instruction come first, with the old and the new value, if this command (or
+    a stop with `set operands on') showed its operands; a star marks operands that have changed since then.
     """
     write_operands(shell, all_lanes)
 
 
 @command("info kernel-registers", category=STATUS, needs=need_registers, args=Arguments())
 def info_kernel_registers(shell: Shell) -> None:
-    """The registers that are initialised for the kernel when its waves begin, by meaning.
+    """Show the registers that are initialised for the kernel when its waves begin, by meaning.
 
     The values shown are the current ones (in the focused lane for vector registers): code may have overwritten the
     initial ones.

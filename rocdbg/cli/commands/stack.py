@@ -60,7 +60,7 @@ def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
         shell.session.settings.print = kept
 
 
-PAST = "Backtraces end at the kernel: nothing of the program is beyond it."
+PAST = "Backtraces end at the kernel, which has no caller."
 
 
 @command(

@@ -43,7 +43,7 @@ def _find(shell: Shell, number: int) -> None:
     row = program.line_at(LoadedAddress(frame.layout.pc)) if program is not None and frame is not None else None
     session.convenience.set_int("trace_line", row.line if row is not None else -1)
     if frame is not None and not known:
-        shell.warn("The past of this run is not known: only what was collected can be shown, by tdump.")
+        shell.warn('This run was not recorded: only the collected data can be shown, with "tdump".')
     if not _asked(shell):
         return
     if frame is None:

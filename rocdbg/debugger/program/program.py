@@ -109,8 +109,8 @@ class Program:
         """Apply `begins_instruction`, and report it if no instruction begins there."""
         if begins_instruction(self.code_object, start, address):
             return True
-        wrong = DebuggerError(f"The line table has a line at {address:#x}, inside of an instruction")
-        self.complaints.add(wrong, f"execution stops at {start:#x}")
+        wrong = DebuggerError(f"The line table has a row at {address:#x}, which is inside an instruction")
+        self.complaints.add(wrong, f"breakpoints on the function are set at {start:#x}")
         return False
 
     def _names(self) -> Iterator[DeclaredName | None]:
