@@ -54,8 +54,9 @@ class ArgumentTexts:
 
 
 def _arguments(shell: Shell, frame: Frame) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the arguments in a frame line, as `set print entry-values` says. If the compiler describes
-    calls, the passed values are known, and the arguments already have these values.
+    """Yield name and text of the arguments in a frame line, as `set print entry-values` says.
+
+    If the compiler describes calls, the passed values are known, and the arguments already have them as values.
     """
     data, texts = shell.session.data, ArgumentTexts(shell)
     environment = data.environment_of(frame)

@@ -46,8 +46,7 @@ SOON = 0.2
 
 
 def _soon(shell: Shell) -> AbstractContextManager[None]:
-    """Return a context manager in whose block work ends soon if Ctrl-C has stopped the program, because the user waits
-    for the prompt.
+    """While this is open, work ends soon if Ctrl-C has stopped the program, because the user waits for the prompt.
 
     That Ctrl-C has been handled by then, so nothing else would end the work.
     """

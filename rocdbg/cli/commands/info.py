@@ -38,13 +38,14 @@ SYMBOLS = Arguments(
 )
 
 
-def _need_registers(shell: Shell) -> None:
+def need_registers(shell: Shell) -> None:
+    """Raise `CommandError` while the program is not running."""
     if not shell.session.inferior.running:
         raise CommandError("The program has no registers now.")
 
 
 @command(
-    "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
+    "info registers", category=STATUS, aliases=("info r",), needs=need_registers,
     args=Arguments(
         Option("-grouped", "Show the registers initialised for the kernel, by meaning, and then the others, by kind."),
         optional("names", REGISTERS),
@@ -69,7 +70,7 @@ def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None
 
 
 @command(
-    "info all-registers", category=STATUS, needs=_need_registers, args=Arguments(optional("names", REGISTERS)),
+    "info all-registers", category=STATUS, needs=need_registers, args=Arguments(optional("names", REGISTERS)),
 )
 def info_all_registers(shell: Shell, names: list[str] | None) -> None:
     """List of all registers and their contents, for selected stack frame.
