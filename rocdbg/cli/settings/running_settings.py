@@ -134,8 +134,8 @@ RUNNING_SETTINGS = (
         sentence='Argument list to give program being debugged when it is started is "{}".',
     ),
     Setting(
-        "gpu", STRING, "GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
-        set_help="Set GPUs of the program being debugged.\n\n"
+        "gpu", STRING, "the GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
+        set_help="Set the GPUs of the program being debugged.\n\n"
                  "One or several, as in gfx90a or gfx90a,gfx1100. Without a value, the GPU for which its device code "
                  "was compiled.",
         sentence='GPUs of the program being debugged are "{}".',
@@ -150,7 +150,7 @@ RUNNING_SETTINGS = (
         "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for their own purposes are hidden",
         of_engine("skip_runtime_kernels"), category=Category.RUNNING,
     ),
-    Setting("record", BOOLEAN, "recording of runs, so that they can go back", of_launch("record")),
+    Setting("record", BOOLEAN, "recording of runs, which makes reverse execution possible", of_launch("record")),
     Setting(
         "lane-pc-synthesis", BOOLEAN, "synthesis of lane positions from machine code",
         Place("lane_pc_synthesis", _lane_pc_synthesis, _set_lane_pc_synthesis),

@@ -42,7 +42,7 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[
     """
     target = inferior.need_program().code_object.target
     if not target.has_images:
-        raise DebuggerError(f"{target.name} has no images.")
+        raise DebuggerError(f"{target.name} does not support images.")
     match = _REGISTERS.fullmatch(text)
     if match is not None:
         first, last = int(match[2]), int(match[3])

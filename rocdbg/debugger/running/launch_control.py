@@ -200,14 +200,14 @@ class LaunchControl:
     def set_argument(self, index: int, text: str) -> None:
         """``set arg 1 f32[1024]:arange``."""
         if self.given is not None:
-            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
+            raise LaunchError('The arguments come from the recording: load the program with "file" to set others.')
         self.spec.set_argument(index, text)
         self.described()
 
     def set_kernarg(self, text: str) -> None:
         """``set kernarg 16 f32[64]:arange``, ``set kernarg 000102ff``: see `LaunchSpec.set_kernarg`."""
         if self.given is not None:
-            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
+            raise LaunchError('The arguments come from the recording: load the program with "file" to set others.')
         self.spec.set_kernarg(text, Path())
         self.described()
 
