@@ -49,7 +49,7 @@ def test_a_line_inside_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> 
     for _ in range(2):
         assert not program.info.is_code(function.entry_pc, FileAddress(sound + 2))
     debugger.execute("show version", to_string=True)
-    assert capsys.readouterr().err.count("inside of an instruction") == 1
+    assert capsys.readouterr().err.count("which is inside an instruction") == 1
 
 
 @pytest.mark.llvm

@@ -129,7 +129,7 @@ def test_stack_size(tmp_path: Path) -> None:
     debugger, text = session(path, *setup)
     assert 'bytes of scratch ("set stack-size" gives it more), by ' in text
     debugger.execute("set stack-size 90000", to_string=True)
-    assert debugger.execute("show stack-size", to_string=True).split()[2] == "90000"
+    assert debugger.execute("show stack-size", to_string=True).split()[3] == "90000"
     assert "exited normally" in debugger.execute("run", to_string=True)
     launch = tmp_path / "recursion.toml"
     launch.write_text(

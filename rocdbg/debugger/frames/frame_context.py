@@ -293,7 +293,7 @@ class FrameContext:
         """Return the parts of an entry that an expression may use, and the frame in which to evaluate them."""
         if unit_relative:
             if self.unit is None:
-                raise EvaluationError("there is no compile unit here")
+                raise EvaluationError("there is no compile unit at this PC")
             die = self.unit.die(offset)
         else:
             die = self.program.info.die(offset)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.shared_parts import ReadLimit
+from rocdbg.dwarf.info.read_limits import ReadLimit
 from rocdbg.text import decode_lines, decode_text
 
 _LONG = 128

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.read_limits import ReadLimit
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.shared_parts import ReadLimit
 
 SUFFIX: Final = ".dwo"
 CU_INDEX: Final = ".debug_cu_index"

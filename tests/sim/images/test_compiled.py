@@ -138,7 +138,7 @@ def test_at_the_prompt(build: Build, tmp_path: Path) -> None:
         "Texel: 4 bytes, channels of 8+8+8+8 bits", "Level 0: 4x2 at offset 0, 64 texels per row",
     ]
     assert said("info image *(unsigned (*)[8]) source").splitlines() == lines
-    with pytest.raises(rocdbg.Error, match=r"A descriptor has 8 registers, s\[4:5\] are 2."):
+    with pytest.raises(rocdbg.Error, match=r"The descriptor needs 8 registers, but s\[4:5\] names 2."):
         said("info image s[4:5]")
     said("set arg 1 sampler linear wrap")
     assert said("show launch").splitlines()[-2:] == [
