@@ -310,7 +310,7 @@ def test_registers_without_a_mapping_are_those_of_the_text(tmp_path: Path) -> No
         ("scale", "", "`offset` can be given only with `user_data`"),
         (
             "scale", "user_data = []\nregisters = { COMPUTE_PGM_RSRC2 = 0 }",
-            "it is given user data, but COMPUTE_PGM_RSRC2 asks for none",
+            "user data is given, but COMPUTE_PGM_RSRC2 of the shader asks for none",
         ),
         (
             "scale", "user_data = []\nregisters = { COMPUTE_USER_DATA_3 = 0x1000000b }",

@@ -388,7 +388,7 @@ def fake_disassembler(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch
 def test_text_of_bitcode_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_SIZE", 10_000)
     bitcode = fake_disassembler(tmp_path, "exec yes", monkeypatch)
-    with pytest.raises(ReadError, match="its text has more than 10000 bytes"):
+    with pytest.raises(ReadError, match="the text of the module has more than 10000 bytes"):
         reader.read(bitcode)
 
 

@@ -15,7 +15,7 @@ from rocdbg.cli.register_groups import write_grouped, write_registers
 from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.patterns import Pattern
-from rocdbg.debugger.reports.listings import kernel_rows
+from rocdbg.debugger.reports.program_tables import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
 from rocdbg.debugger.reports.uninitialized_report import is_counting, uninitialized_rows
 from rocdbg.debugger.running.stop_events import StopReason
