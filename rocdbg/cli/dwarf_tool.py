@@ -40,9 +40,9 @@ def _parser() -> ArgumentParser:
             action.add_argument(
                 "--pc", type=lambda text: int(text, 0), metavar="ADDRESS", help="an address in the file"
             )
-            action.add_argument("--lane", type=int, default=0, metavar="LANE")
+            action.add_argument("--lane", type=int, default=0, metavar="LANE", help="a lane number; by default 0")
         if name == "check":
-            action.add_argument("--format", choices=FORMATS, default="text")
+            action.add_argument("--format", choices=FORMATS, default="text", help="the format of the report")
         action.add_argument("--arch", metavar="TARGET-ID", help="which code object to use if the file contains several")
     return parser
 
