@@ -13,6 +13,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
+from rocdbg.isa import Operand, OperandKind
+
 STACK_POINTER: Final = 32
 VCC_LO: Final = 106
 EXEC_LO: Final = 126
@@ -188,3 +190,10 @@ def _common(one: Vector, other: Vector) -> Vector:
         one.inactive if one.inactive == other.inactive else None,
         tuple(lane for lane in one.lanes if lane in shared),
     )
+
+
+def vector_key(operand: Operand) -> int | None:
+    """The number of a vector register, accumulation registers from `AGPR` on; None for anything else."""
+    if operand.kind is OperandKind.VGPR:
+        return operand.index
+    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None

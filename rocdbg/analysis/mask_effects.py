@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from rocdbg.analysis.control_flow import Block, LocalScalars
-from rocdbg.analysis.machine_state import AGPR, EXEC_LO
+from rocdbg.analysis.machine_state import EXEC_LO, vector_key
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
 SCC: Final = 253
@@ -282,13 +282,6 @@ def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instructio
             if one in found or other in found:
                 found |= {one, other}
     return frozenset(found)
-
-
-def vector_key(operand: Operand) -> int | None:
-    """The number of a vector register, accumulation registers from `AGPR` on; None for anything else."""
-    if operand.kind is OperandKind.VGPR:
-        return operand.index
-    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None
 
 
 _OF_INTEGERS: Final = frozenset({"lt", "eq", "le", "gt", "lg", "ne", "ge"})

@@ -25,14 +25,14 @@ from rocdbg.cli.command_registry import WORD, CommandError, CommandSpec, Registr
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.commands.scripting import check_head, run_block_command
 from rocdbg.cli.displays import Displays
-from rocdbg.cli.dynamic_print import print_dynamically
+from rocdbg.cli.dprintf_output import print_dynamically
 from rocdbg.cli.internal_errors import ResourceError, as_error
 from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
-from rocdbg.cli.look import Look
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.program_output import show_output
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
+from rocdbg.cli.session_theme import Look
 from rocdbg.cli.settings.gdb_setting_functions import add_setting_functions
 from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.signal_table import SignalTable
@@ -395,7 +395,7 @@ class Shell:
 
     def _stopped_inside(self, event: StopEvent) -> None:
         """Show that a function called by an expression has stopped; the expression's error follows."""
-        from rocdbg.cli.present import show_stop
+        from rocdbg.cli.stop_messages import show_stop
 
         kept, outermost = self.displays, not self.state.stopped_inside
         if not outermost:  # a display called the function, which would stop there again and again

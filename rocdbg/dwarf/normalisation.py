@@ -137,7 +137,7 @@ def _normalised(
             if _is_of_all_lanes(body, operation):
                 out += [_raw(body[0]), _piece(operation, body)]
             else:
-                bits = _piece_bits(operation)
+                bits = operation.piece_bits
                 out += [_part(body, bits, target, wave_size), _register_piece(operation, body, bits)]
             start = i + 1
     out.append(_part(operations[start:], size, target, wave_size, aggregate))
@@ -158,12 +158,6 @@ def _tuple_pieces(operations: Sequence[Operation]) -> int:
     consecutive = [operation.register for operation in registers] == list(range(first, first + count))
     whole = all(piece.info.meaning == "piece" and piece.operands[0] == LANE_BITS // 8 for piece in pieces)
     return count if consecutive and whole else 0
-
-
-def _piece_bits(piece: Operation) -> int:
-    size = piece.operands[0]
-    assert isinstance(size, int)
-    return size if piece.info.meaning == "bit_piece" else 8 * size
 
 
 def _register_piece(piece: Operation, body: Sequence[Operation], bits: int) -> bytes:
@@ -200,7 +194,7 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
         if alone and behind:
-            alone = _piece_bits(behind) <= LANE_BITS and not _is_of_all_lanes((operation,), behind)
+            alone = behind.piece_bits <= LANE_BITS and not _is_of_all_lanes((operation,), behind)
         register = operation.register if alone else None
         if register is not None and is_vector(register):
             out.append(assemble(*register_location(register), dialect=dialect))
@@ -220,7 +214,7 @@ def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
     if len(body) != 1 or body[0].register is None:
         return False
     if piece.info.meaning == "piece":
-        return _piece_bits(piece) >= LANE_BITS * _FEWEST_LANES
+        return piece.piece_bits >= LANE_BITS * _FEWEST_LANES
     size, offset = piece.operands
     assert isinstance(size, int)
     assert isinstance(offset, int)

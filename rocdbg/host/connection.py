@@ -128,7 +128,7 @@ class Requests:
         operation, size, *arguments = REQUEST.unpack(receive(self._connection, REQUEST.size))
         if size > protocol.MAX_PAYLOAD:
             discard(self._connection, size)
-            reason = f"a request with {size} bytes, the limit is {protocol.MAX_PAYLOAD}"
+            reason = f"a request of {size} bytes exceeds the limit of {protocol.MAX_PAYLOAD}"
             send(self._connection, Status.OUT_OF_RESOURCES, (), reason.encode())
             return
         payload = receive(self._connection, size) if size else bytearray()

@@ -47,7 +47,7 @@ def restored_options(saved: SavedOptions, path: Path) -> MachineOptions:
     schedule = Schedule.parse(saved.schedule)
     choices = {choice.value: choice for choice in LdsOutOfRange}
     if schedule is None or saved.lds_out_of_range not in choices:
-        raise RecordFileError(path, "it does not say what the device was")
+        raise RecordFileError(path, "the recording does not say with which options the device was simulated")
     return MachineOptions(
         saved.memory_limit, saved.dynamic_stack_size, saved.resident_waves, choices[saved.lds_out_of_range], schedule,
         saved.count_uninitialized,
@@ -58,14 +58,14 @@ def check_launch(run: SavedRun, path: Path) -> None:
     """Check that the parts of a launch other than arguments are consistent. Raises RecordFileError."""
     for code in run.code:
         if not code.path or "\0" in code.path:
-            raise RecordFileError(path, "a code object in it has no path")
+            raise RecordFileError(path, "a code object in the recording has no path")
     if not run.architecture or "/" in run.architecture or "\0" in run.architecture:
-        raise RecordFileError(path, "it does not say what the device was")
+        raise RecordFileError(path, "the recording does not name the target")
     raw = run.kernarg is not None or run.user_data is not None
     if len(run.offsets) != (len(run.arguments) if raw else 0):
-        raise RecordFileError(path, "its arguments have no places")
+        raise RecordFileError(path, "the recording does not have one offset for each argument")
     if len(run.user_data or b"") % 4:
-        raise RecordFileError(path, "its user data are not dwords")
+        raise RecordFileError(path, "the user data in the recording does not consist of dwords")
     try:
         for name in run.registers:
             register_number(name)
@@ -118,17 +118,21 @@ def restored_arguments(arguments: Iterable[SavedArgument], path: Path) -> list[A
             if isinstance(argument, SavedBuffer) and argument.same is not None:
                 first = restored[argument.same] if 0 <= argument.same < len(restored) else None
                 if not isinstance(first, Buffer):
-                    raise ValueError(f"argument {argument.same} is not a buffer")
+                    raise ValueError(
+                        f"it shares the buffer of argument {argument.same}, which is not an earlier buffer"
+                    )
                 restored.append(_checked(replace(first, name=argument.name, offset=argument.offset)))
             else:
                 restored.append(_restored(argument))
                 if isinstance(argument, SavedBuffer):  # counted as for launch files, with the device's copy
                     total += 2 * len(argument.storage) + len(argument.expect or b"")
         if total > MAX_BUFFERS_SIZE:
-            raise ValueError(f"with copies for the device buffers take {total} bytes, the limit is {MAX_BUFFERS_SIZE}")
+            raise ValueError(
+                f"with the copies for the device, the buffers take {total} bytes; the limit is {MAX_BUFFERS_SIZE}"
+            )
         return restored
     except (ValueError, Error) as error:
-        raise RecordFileError(path, f"an argument of the launch makes no sense: {error}") from None
+        raise RecordFileError(path, f"the recording has an impossible argument: {error}") from None
 
 
 def _restored(saved: SavedArgument) -> Any:
@@ -141,7 +145,9 @@ def _restored(saved: SavedArgument) -> Any:
             expect = None
             if saved.expect is not None:
                 if array is None or len(saved.expect) != array.nbytes:
-                    raise ValueError(f"what is expected in {saved.array or 'a buffer'} has {len(saved.expect)} bytes")
+                    raise ValueError(
+                        f"the expected contents of {saved.array or 'a buffer'} have {len(saved.expect)} bytes"
+                    )
                 expect = np.frombuffer(saved.expect, array.dtype)
             image = ImageSpec.parse(saved.image, saved.name) if saved.image is not None else None
             sampler = SamplerSpec.parse(saved.sampler, saved.name) if saved.sampler is not None else None
@@ -162,7 +168,7 @@ def _restored(saved: SavedArgument) -> Any:
     pairs = zip(saved.texts, saved.floats, strict=True)
     numbers = [float(text) if floating else _whole(text) for text, floating in pairs]
     if not saved.several and len(numbers) != 1:
-        raise ValueError(f"{len(numbers)} numbers for one")
+        raise ValueError(f"{len(numbers)} numbers are given where one is expected")
     return tuple(numbers) if saved.several else numbers[0]
 
 

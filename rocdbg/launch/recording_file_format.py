@@ -198,22 +198,24 @@ def load(path: Path) -> SavedRun:
             content += block
         run = msgspec.msgpack.decode(content, type=SavedRun)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordFileError(path, f"this is not the content of a recording: {error}", start) from None
+        raise RecordFileError(path, f"the content is not that of a recording: {error}", start) from None
     except MemoryError:
-        raise RecordFileError(path, "there is not enough memory for its content", start) from None
+        raise RecordFileError(path, "there is not enough memory for the content of the recording", start) from None
     last = run.journal[-1].end if run.journal else 0
     if last != run.end:
-        raise RecordFileError(path, f"its journal ends at position {last}, not at {run.end}")
+        raise RecordFileError(path, f"the journal ends at position {last}, but the recording at {run.end}")
     return run
 
 
 def _encoded(run: SavedRun) -> Iterator[bytes]:
     if len(run.journal) > MAX_ENTRIES:
-        many = f"{len(run.journal)} turns and writes are more than the {MAX_ENTRIES} that can be read again"
+        many = f"the journal has {len(run.journal)} entries, more than the {MAX_ENTRIES} that can be read again"
         raise OSError(errno.EFBIG, many)
     content = msgspec.msgpack.encode(run)
     if len(content) > _MOST:
-        raise OSError(errno.EFBIG, f"{len(content)} bytes are more than the {_MOST} that can be read again")
+        raise OSError(
+            errno.EFBIG, f"the recording has {len(content)} bytes, more than the {_MOST} that can be read again"
+        )
     yield MAGIC + _VERSION.pack(VERSION)
     pack = zstandard.ZstdCompressor(level=3)
     for at in range(0, len(content), _CONTENT):
@@ -227,20 +229,22 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
     """The contents of the blocks of a file."""
     at = len(MAGIC) + _VERSION.size
     if data[: len(MAGIC)] != MAGIC:
-        raise RecordFileError(path, "this is not a recording of rocdbg", 0)
+        raise RecordFileError(path, "the file is not a recording by rocdbg", 0)
     if len(data) < at:
-        raise RecordFileError(path, "the file ends here", len(data))
+        raise RecordFileError(path, "the file ends too early", len(data))
     (version,) = _VERSION.unpack_from(data, len(MAGIC))
     if version != VERSION:
-        raise RecordFileError(path, f"its format is version {version}, this rocdbg reads version {VERSION}", len(MAGIC))
+        raise RecordFileError(
+            path, f"the recording has format version {version}, but this rocdbg reads version {VERSION}", len(MAGIC)
+        )
     unpack = zstandard.ZstdDecompressor()
     total = 0
     if at == len(data):
-        raise RecordFileError(path, "the file ends here", at)
+        raise RecordFileError(path, "the file ends too early", at)
     while at < len(data):
         start = at
         if len(data) - at < _BLOCK.size:
-            raise RecordFileError(path, "the file ends in the head of a block", start)
+            raise RecordFileError(path, "the file ends in the header of this block", start)
         size, packed, crc = _BLOCK.unpack_from(data, at)
         at += _BLOCK.size
         if packed > len(data) - at:
@@ -253,12 +257,12 @@ def _blocks(path: Path, data: bytes) -> Iterator[bytes]:
         try:
             # The decompressor allocates the size that the frame states, which may be terabytes.
             if zstandard.frame_content_size(body) not in (size, -1):
-                raise RecordFileError(path, "this block is damaged: its size is not the one that it declares", start)
+                raise RecordFileError(path, "this block is damaged: it does not have the size that it declares", start)
             content = unpack.decompress(body, max_output_size=size)
         except zstandard.ZstdError as error:
             raise RecordFileError(path, f"this block is damaged: {error}", start) from None
         if len(content) != size:
-            raise RecordFileError(path, "this block is damaged: its size is not the one that it declares", start)
+            raise RecordFileError(path, "this block is damaged: it does not have the size that it declares", start)
         yield content
 
 

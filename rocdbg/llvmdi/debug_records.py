@@ -70,7 +70,7 @@ def _segment(
     variable = module.node(instruction.arguments[1], *VARIABLES)
     expression = module.node(instruction.arguments[2])
     if variable is None or expression is None or expression.kind not in ("DIExpr", "DIExpression"):
-        stray.append((occurrence, f"a debug record needs a variable and an expression ({instruction.opcode})"))
+        stray.append((occurrence, f"{instruction.opcode} needs a variable and an expression"))
         return None
     operands = _operands(module, instruction.arguments[0])
     segment = Segment(

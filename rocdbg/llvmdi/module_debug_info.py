@@ -94,7 +94,7 @@ class DebugInfo:
             node = module.node(arguments[0])
             segment = self.by_node.get(node) if node is not None else None
             if segment is None:
-                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} is not a DILifetime"))
+                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} must be a DILifetime"))
             elif kind == "kill":
                 segment.kills.append(occurrence)
             else:
@@ -103,11 +103,11 @@ class DebugInfo:
                 if isinstance(referrer, Operand):
                     segment.referrer = segment.referrer or referrer
                 else:
-                    self.stray.append((occurrence, "the second argument of llvm.dbg.def is not a value"))
+                    self.stray.append((occurrence, "the second argument of llvm.dbg.def must be a value"))
         elif kind == "label":
             code = module.node(arguments[0], *CODES)
             if code is None:
-                self.stray.append((occurrence, "the argument of llvm.dbg.label is not a DICode"))
+                self.stray.append((occurrence, "the argument of llvm.dbg.label must be a DICode"))
             else:
                 self.labels.setdefault(code, []).append(occurrence)
 
@@ -143,7 +143,9 @@ class DebugInfo:
             return segment.translated
         if segment.location is None or segment.location.kind not in ("DIExpr", "DIExpression"):
             offset = segment.node.offset if segment.node is not None else 0
-            raise NotWellFormed("the location of a lifetime is a DIExpr", self.module.position(offset), "DILifetime")
+            raise NotWellFormed(
+                "the location of a lifetime must be a DIExpr", self.module.position(offset), "DILifetime"
+            )
         return parse_expression(self.module, segment.location)
 
     def tree(self, segment: Segment) -> Tree:

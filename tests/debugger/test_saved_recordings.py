@@ -90,7 +90,7 @@ def test_a_content_with_the_right_checksum_is_refused_too(
     encode = recording_file_format.msgspec.msgpack.encode
     monkeypatch.setattr(recording_file_format.msgspec.msgpack, "encode", lambda run: encode(run).replace(good, bad))
     recorded(*LAUNCHES[0]).save_recording(path)
-    with pytest.raises(RecordFileError, match=r"a\.rec at offset 20: this is not the content of a recording: "):
+    with pytest.raises(RecordFileError, match=r"a\.rec at offset 20: the content is not that of a recording: "):
         Session().restore_recording(path)
 
 

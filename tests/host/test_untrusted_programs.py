@@ -122,7 +122,7 @@ def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytes
             status, length = REPLY.unpack(receive(program, REPLY.size))[:2]
             words = receive(program, length).decode()
             assert status == (Status.OUT_OF_RESOURCES if size == 1001 else Status.SUCCESS)
-            assert words == ("a request with 1001 bytes, the limit is 1000" if size == 1001 else "")
+            assert words == ("a request of 1001 bytes exceeds the limit of 1000" if size == 1001 else "")
     assert kept == [1000, 3]
 
 

@@ -137,7 +137,7 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
 def save_breakpoints(shell: Shell, file: str) -> None:
     """Save current breakpoint definitions as a script.
 
-    "source" reads it.
+    Use "source" to read the file.
     """
     save(shell, list(shell.session.breakpoints), file)
 

@@ -172,7 +172,7 @@ def break_(shell: Shell, wanted: Wanted) -> None:
 def tbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary breakpoint.
 
-    As "break", but the breakpoint is deleted when it is hit.
+    Like "break", but the breakpoint is deleted when it is hit.
     """
     set_breakpoint(shell, wanted, temporary=True)
 
@@ -181,7 +181,7 @@ def tbreak(shell: Shell, wanted: Wanted) -> None:
 def hbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a hardware assisted breakpoint.
 
-    Same as "break": the simulated target makes no difference.
+    Same as "break": on the simulated target, all breakpoints are alike.
     """
     set_breakpoint(shell, wanted, temporary=False, hardware=True)
 
@@ -190,7 +190,7 @@ def hbreak(shell: Shell, wanted: Wanted) -> None:
 def thbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary hardware assisted breakpoint.
 
-    Same as "tbreak": the simulated target makes no difference.
+    Same as "tbreak": on the simulated target, all breakpoints are alike.
     """
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
@@ -202,7 +202,7 @@ def thbreak(shell: Shell, wanted: Wanted) -> None:
 def rbreak(shell: Shell, pattern: str) -> None:
     """Set a breakpoint for all functions matching REGEXP.
 
-    With FILE, only for functions of that file. Each breakpoint set is shown, and the function's declaration.
+    With FILE, only functions of that file are searched. Shows each breakpoint, and the declaration of its function.
     """
     file, expression = None, pattern
     before, colon, after = pattern.partition(":")
@@ -245,7 +245,7 @@ def delete(shell: Shell, numbers: str) -> None:
 def clear(shell: Shell, location: str) -> None:
     """Clear breakpoint at specified location.
 
-    The default is the last shown line.
+    The default location is the line that was shown last.
     """
     session = shell.session
     if location:
@@ -310,7 +310,7 @@ def _has_several(table: BreakpointTable, number: int) -> bool:
 def enable_once(shell: Shell, numbers: str) -> None:
     """Enable some breakpoints for one hit.
 
-    They are disabled when one of them stops the program.
+    Each of them is disabled when it stops the program.
     """
     _enable_until(shell, numbers, Disposition.DISABLE, 1)
 
@@ -328,7 +328,7 @@ def enable_delete(shell: Shell, numbers: str) -> None:
 def enable_count(shell: Shell, text: str) -> None:
     """Enable some breakpoints for COUNT hits.
 
-    They are disabled then.
+    After COUNT hits they are disabled.
     """
     if not text:
         raise CommandError("Argument required (hit count).")

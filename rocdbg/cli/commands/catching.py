@@ -82,7 +82,7 @@ def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of dispatches.
 
     "begin" stops before the first instruction of the first wave, "end" before the s_endpgm of the last wave, when all
-    others have ended. With REGEXP, only dispatches of kernels whose name matches are caught.
+    other waves have ended. With REGEXP, only dispatches of kernels whose names match are caught.
     """
     _set(shell, Event.DISPATCH, wanted)
 
@@ -91,8 +91,7 @@ def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
 def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of workgroups.
 
-    "begin" stops before the first instruction of the first of its waves that runs, "end" before the s_endpgm of its
-    last wave.
+    "begin" stops before the first instruction of the first wave that runs, "end" before the s_endpgm of the last wave.
     """
     _set(shell, Event.WORKGROUP, wanted)
 
@@ -101,7 +100,7 @@ def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
 def catch_wave(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of waves: before their first instruction, and before their s_endpgm.
 
-    A condition is evaluated for each active lane; if a wave ends without an active lane, for all its lanes.
+    A condition is evaluated for each active lane, or for all lanes of a wave that ends without an active lane.
     """
     _set(shell, Event.WAVE, wanted)
 
@@ -133,8 +132,8 @@ def catch_trap(shell: Shell, wanted: Wanted) -> None:
 def catch_load(shell: Shell, wanted: Wanted) -> None:
     """Catch loads of code objects.
 
-    A kernel's code objects are loaded when it is started, before its first instruction; a whole program loads its own
-    when it chooses. With REGEXP, only code objects whose URI (as "info sharedlibrary" shows it) matches are caught.
+    The code objects of a kernel are loaded when it is started, before its first instruction; a whole program may load
+    its own at any time. With REGEXP, only code objects whose URI (see "info sharedlibrary") matches are caught.
     """
     _set(shell, Event.LOAD, wanted)
 

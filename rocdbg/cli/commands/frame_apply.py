@@ -11,7 +11,7 @@ from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of, read_number
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.stack import STACK, need_stack, printing
-from rocdbg.cli.present import frame_text
+from rocdbg.cli.frame_lines import frame_text
 from rocdbg.cli.settings.print_settings import FRAME_OPTIONS
 from rocdbg.debugger.base.engine_settings import PrintSettings
 

@@ -20,9 +20,9 @@ SUMMARIES = {
     "throw": "Catch an exception, when thrown.", "catch": "Catch an exception, when caught.",
     "rethrow": "Catch an exception, when rethrown.", "fork": "Catch calls to fork.", "vfork": "Catch calls to vfork.",
     "exec": "Catch calls to exec.", "syscall": "Catch system calls by their names, groups and/or numbers.",
-    "hiperr": "Catch errors that functions of HIP return.",
+    "hiperr": "Catch errors that HIP functions return.",
 }
-NEVER = "A kernel never does this: the command is accepted for scripts written for GDB, and never stops a kernel."
+NEVER = "Kernels never do this: the command is accepted for scripts written for GDB, but it never stops a kernel."
 
 
 def _set(shell: Shell, word: str, text: str, temporary: bool) -> None:

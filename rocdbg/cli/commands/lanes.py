@@ -14,8 +14,8 @@ from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.folded_values import is_condition, write_groups
+from rocdbg.cli.frame_lines import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
 from rocdbg.cli.settings.setting_value_kinds import ValueKind, split_word
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.digits import decimal
@@ -55,7 +55,7 @@ class Grouping(ValueKind, frozen=True):
             return word, rest
         if word == "value" and rest:
             return rest, ""
-        raise CommandError(f"{option} needs line, or value and an expression.")
+        raise CommandError(f'{option} must be followed by "line", or by "value" and an expression.')
 
 
 GROUPING = Grouping()
@@ -75,9 +75,9 @@ def _which(name: str, help_: str, value: Which) -> Option:
 
 
 LANE_OPTIONS = (
-    _which("-all", "Unused lanes of a partial wave too.", Which.ALL),
-    _which("-active", "Only active lanes.", Which.ACTIVE),
-    _which("-inactive", "Only inactive lanes.", Which.INACTIVE),
+    _which("-all", "Include the unused lanes of a partial wave.", Which.ALL),
+    _which("-active", "Select only active lanes.", Which.ACTIVE),
+    _which("-inactive", "Select only inactive lanes.", Which.INACTIVE),
 )
 
 
@@ -129,9 +129,7 @@ def need_threads(shell: Shell) -> None:
 def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """Use this command to switch between threads.
 
-    Threads are waves; N:LANE is a lane of one.
-
-    Without an argument, the current thread is shown.
+    Threads are waves. N:LANE selects a lane of thread N. Without an argument, the current thread is shown.
     """
     session = shell.session
     if spec is None:
@@ -352,7 +350,9 @@ def _lane_number(shell: Shell, text: str) -> int:
     """
     inside = text.strip().strip("()[] ")
     if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
-        raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
+        raise CommandError(
+            f'A lane is selected by its number. Use "workitem {inside}" to select a work-item by its position.'
+        )
     return shell.session.data.integer(text)
 
 

@@ -185,7 +185,7 @@ def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], No
 
 def _refused(format_: str) -> Callable[[Shell, str], None]:
     def handler(shell: Shell, text: str) -> None:
-        raise CommandError(f"Files of the {format_} format are not written; ihex, srec, verilog, npy and binary are.")
+        raise CommandError(f"Files in {format_} format cannot be written: use ihex, srec, verilog, npy or binary.")
 
     return handler
 
@@ -205,7 +205,7 @@ def add_dumps(registry: Registry) -> None:
                 _add(registry, words, _written(format_, what, verb == "append"), f"{text}\n\n{details}", operands)
     for format_, kind in REFUSED.items():
         for what, summary in SUMMARY.items():
-            text = f"{summary.format(kind)}\n\nIt does not: ihex, srec, verilog, npy and binary files are written."
+            text = f"{summary.format(kind)}\n\nThis format is not supported: use ihex, srec, verilog, npy or binary."
             _add(registry, ("dump", format_, what), _refused(format_), text, "...")
 
 

@@ -22,7 +22,7 @@ NEEDS_LOADED = "Argument required (the name of a loaded plug-in)."
     args=Arguments(required("name", text_of("NAME|PATH", Completes.PLUGIN), NEEDS_PLUGIN)),
 )
 def plugin_load(shell: Shell, name: str) -> None:
-    """Load a plug-in by the name it is installed under, or from a Python file."""
+    """Load an installed plug-in by its name, or a plug-in from a Python file."""
     shell.session.plugins.load(name)
 
 

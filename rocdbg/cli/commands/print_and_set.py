@@ -47,9 +47,9 @@ def _places(name: str, help_: str, value: Places) -> Option:
 
 
 PLACES = (
-    _places("-lanes", "On every lane of the wave.", Places.LANES),
-    _places("-waves", "In every resident wave.", Places.WAVES),
-    _places("-groups", "In every resident workgroup.", Places.GROUPS),
+    _places("-lanes", "Evaluate EXPRESSION in every lane of the wave.", Places.LANES),
+    _places("-waves", "Evaluate EXPRESSION in every resident wave.", Places.WAVES),
+    _places("-groups", "Evaluate EXPRESSION in every resident workgroup.", Places.GROUPS),
 )
 
 
@@ -116,7 +116,7 @@ def _show(shell: Shell, settings: PrintSettings, fmt: Format | None, value: Valu
 @command(
     "call", category=DATA,
     args=Arguments(
-        Option("-all", "Evaluate it on all active lanes of the wave at once.", bare=True), PRINT_OPTIONS,
+        Option("-all", "Evaluate EXPRESSION on all active lanes of the wave at once.", bare=True), PRINT_OPTIONS,
         optional("fmt", PRINT_FORMAT), optional("expression", EXPRESSION, ""), unknown=Unknown.EXPRESSION,
     ),
     usage="call [-all] [OPTION...] [/FMT] EXPRESSION",
@@ -186,7 +186,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
 
     FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
     letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
-    Without ADDRESS, the memory after what was shown last.
+    Without ADDRESS, shows the memory after the place shown last.
 
     x/kd shows kernel descriptors as the assembler's directives; ADDRESS may be the name of a kernel.
     """

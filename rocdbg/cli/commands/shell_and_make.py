@@ -73,7 +73,10 @@ def edit(shell: Shell, location: str) -> None:
     place = places.source_line(location) if location else places.default_line()
     path = shell.session.sources.text(place.file).path
     if path is None:
-        raise CommandError(f"{place.file.name} does not exist as a file: its text is in the debug information.")
+        raise CommandError(
+            f"Cannot edit {place.file.name}: it does not exist as a file; its text is embedded in the debug "
+            "information."
+        )
     _run(shell, f"{os.environ.get('EDITOR') or '/bin/ex'} +{place.line} {shlex.quote(str(path))}")
 
 

@@ -15,7 +15,7 @@ from rocdbg.cli.argument_kinds import INTEGER, NAME, REGEXP, text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.present import argument_parts, show_frame
+from rocdbg.cli.frame_lines import argument_parts, show_frame
 from rocdbg.cli.settings.print_settings import FRAME_OPTIONS
 from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, STRING
 from rocdbg.debugger.base.engine_settings import PrintSettings
@@ -60,7 +60,7 @@ def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
         shell.session.settings.print = kept
 
 
-PAST = "Backtraces end at the kernel: nothing of the program is beyond it."
+PAST = "Backtraces end at the kernel, which has no caller."
 
 
 @command(

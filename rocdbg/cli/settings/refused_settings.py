@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from rocdbg.cli.arguments import Arguments
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat
 
-_LANGUAGE = "kernels are not written in the language that it is about"
+_LANGUAGE = "kernels are not written in the language for which it exists"
 _PYTHON = "rocdbg is extended by plug-ins (help plugin), not by scripts inside a session"
 _GUILE = "there is no Guile in rocdbg"
-_BRANCHES = "what was recorded is gone through with the reverse commands, not decoded from a processor's trace"
-_PROCESSOR = "it is about a processor of the host"
+_BRANCHES = "use the reverse commands to examine a recording, which is not a processor's trace"
+_PROCESSOR = "it applies to the host's processor"
 
 PREFIX = {
     "ada": ("Prefix command for changing Ada-specific settings.", "Generic command for showing Ada-specific settings."),
@@ -48,12 +48,12 @@ ROWS = (
     ("ada trust-PAD-over-XVS", "Enable or disable an optimization trusting PAD types over XVS types.",
      "Show whether an optimization trusting PAD types over XVS types is activated.", _LANGUAGE),
     ("cp-abi", "Set the ABI used for inspecting C++ objects.", "Show the ABI used for inspecting C++ objects.",
-     "all compilers for AMD's GPUs lay C++ objects out alike"),
+     "all compilers for AMD GPUs use the same C++ ABI"),
     ("data-directory", "Set rocdbg's data directory.", "Show rocdbg's data directory.",
-     "rocdbg has no files but its own modules"),
+     "rocdbg has no data directory"),
     ("extension-language", "Set mapping between filename extension and source language.",
      "Show mapping between filename extension and source language.",
-     "the language of a source is known from the debug information (set language changes it)"),
+     'debug information gives the language of each source file (use "set language" to change it)'),
     ("fortran repack-array-slices", "Enable or disable repacking of non-contiguous array slices.",
      "Show whether non-contiguous array slices are repacked.", _LANGUAGE),
     ("frame-filter priority", "rocdbg command to set the priority of the specified frame-filter.",
@@ -72,16 +72,16 @@ ROWS = (
      "Show whether support for GNAT Ravenscar tasks is enabled.", _LANGUAGE),
     ("record btrace cpu", "Set the cpu to be used for trace decode.", "Show the cpu to be used for trace decode.",
      _BRANCHES),
-    ("remote", *PREFIX["remote"], "the target is inside rocdbg: nothing is connected to"),
+    ("remote", *PREFIX["remote"], "the target is part of rocdbg, which does not connect to any other target"),
 )
 """Name, the first lines of the help on `set` and `show`, and why the setting does not apply."""
 
 ONLY = (
     ("show configuration", "Show how rocdbg was configured at build time.",
-     "nothing is configured when rocdbg is built (show version)"),
+     "rocdbg has no build-time configuration (see show version)"),
     ("show index-cache stats", "Show some stats about the index cache.",
-     "the cache of translated code is another (docs/cache.md)"),
-    ("unset exec-wrapper", "Disable use of an execution wrapper.", "programs are started as they are"),
+     "rocdbg has another cache (docs/cache.md)"),
+    ("unset exec-wrapper", "Disable use of an execution wrapper.", "programs are started without a wrapper"),
 )
 """Commands about settings that do not belong to a pair of `set` and `show`."""
 

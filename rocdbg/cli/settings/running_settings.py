@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONDITION_EVALUATION_HELP = """\
 Set mode of breakpoint condition evaluation.
 auto and target: the target evaluates the conditions that it can, at the speed of its code; host: the debugger does.
-Either gives the same answers. "info breakpoints" says which of them evaluates a condition."""
+Both give the same results. "info breakpoints" shows which of the two evaluates a condition."""
 STEP_MODE_HELP = """\
 Set mode of the step operation.
 
@@ -32,7 +32,8 @@ If on, "step" stops in functions without line information; if off, it steps over
 SCHEDULER_LOCKING_HELP = """\
 Set mode for locking scheduler during execution.
 
-off or replay: other waves run too. on: only the focused one runs. step: that while it is stepped."""
+off, replay: other waves run too; on: only the focused wave runs; step: like on for step commands,
+otherwise like off."""
 CWD = of_program("directory")
 
 
@@ -82,7 +83,10 @@ def _write_non_stop(shell: Shell, value: object) -> None:
 def _cwd_line(shell: Shell) -> str:
     if CWD.read(shell):
         return f'Current working directory that will be used when starting the inferior is "{CWD.read(shell)}".'
-    return "You have not set the inferior's current working directory.\nKernels have none: they open no files."
+    return (
+        "You have not set the inferior's current working directory.\n"
+        "Kernels have none, because they do not open files."
+    )
 
 
 def _architecture_line(shell: Shell) -> str:
@@ -130,8 +134,8 @@ RUNNING_SETTINGS = (
         sentence='Argument list to give program being debugged when it is started is "{}".',
     ),
     Setting(
-        "gpu", STRING, "GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
-        set_help="Set GPUs of the program being debugged.\n\n"
+        "gpu", STRING, "the GPUs of the program being debugged", of_program("gpu"), category=Category.RUNNING,
+        set_help="Set the GPUs of the program being debugged.\n\n"
                  "One or several, as in gfx90a or gfx90a,gfx1100. Without a value, the GPU for which its device code "
                  "was compiled.",
         sentence='GPUs of the program being debugged are "{}".',
@@ -146,7 +150,7 @@ RUNNING_SETTINGS = (
         "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for their own purposes are hidden",
         of_engine("skip_runtime_kernels"), category=Category.RUNNING,
     ),
-    Setting("record", BOOLEAN, "recording of runs, so that they can go back", of_launch("record")),
+    Setting("record", BOOLEAN, "recording of runs, which makes reverse execution possible", of_launch("record")),
     Setting(
         "lane-pc-synthesis", BOOLEAN, "synthesis of lane positions from machine code",
         Place("lane_pc_synthesis", _lane_pc_synthesis, _set_lane_pc_synthesis),
@@ -197,8 +201,8 @@ RUNNING_SETTINGS = (
     *(
         Setting(
             f"amdgpu {name}", BOOLEAN, f"{name} mode", of_front_end(f"amdgpu {name}", False),
-            set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them: "
-            "the setting exists for scripts written for ROCgdb.",
+            set_help=f"Set {name} mode.\n\nExceptions are always reported at the instruction that caused them; "
+            "this setting exists for scripts written for ROCgdb.",
             sentence=f"AMDGPU {what} reporting is {{}} (currently enabled).",
         )
         for name, what in (

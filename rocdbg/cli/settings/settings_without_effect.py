@@ -23,7 +23,7 @@ from rocdbg.cli.settings.setting_value_kinds import (
     ValueKind,
 )
 
-NOTE = "Accepted and kept for scripts that are written for GDB; it changes nothing in rocdbg."
+NOTE = "This setting is accepted for scripts written for GDB; it has no effect in rocdbg."
 Row = tuple[str, ValueKind | str, object, str] | tuple[str, ValueKind | str, object, str, str]
 """Name, kind (or the words of an enumeration, joined by ``|``), default, subject, and another sentence for ``show``."""
 

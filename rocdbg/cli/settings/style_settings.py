@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rocdbg.cli.look import restyle, theme_name
+from rocdbg.cli.session_theme import restyle, theme_name
 from rocdbg.cli.settings.setting_declaration import Setting, of_front_end
 from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, Enumeration
 from rocdbg.cli.themes import ANSI, NAMES
@@ -39,13 +39,13 @@ OVER_THEME = "By default the theme determines it (see \"help set style theme\").
 THEME_HELP = """\
 Set the theme of the output and of the full screen.
 
-auto     dark or light, by the terminal's background: it is asked for it when the session begins
-         (OSC 11), or the environment variable COLORFGBG says it; one that is not known is taken for dark
+auto     dark or light, according to the terminal's background. rocdbg asks the terminal for it when the
+         session begins (OSC 11), or reads the environment variable COLORFGBG; otherwise it assumes dark
 dark, light
-         colours for such a background, with a contrast of at least 4.5 on common palettes
+         colours for a dark or a light background, with a contrast of at least 4.5 on common palettes
 high-contrast
-         contrasts of 7 and more; the full screen has a background of its own
-plain    no colours: bold, underlined and reversed text alone
+         colours with a contrast of at least 7; the full screen gets its own background
+plain    no colours, only bold, underlined and reversed text
 
 "set style NAME foreground" and the like change the styles of any theme."""
 

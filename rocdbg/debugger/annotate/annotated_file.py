@@ -106,7 +106,7 @@ def _umask() -> int:
 def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
     """Return the bytes of an annotated code object. Raises `rocdbg.Error` if it is unlinked or damaged."""
     if code_object.is_relocatable:
-        raise AnnotationError(f"{path}: an unlinked object: link it first (ld.lld -shared)")
+        raise AnnotationError(f"{path} is an unlinked object: link it first, with ld.lld -shared")
     program = Program(code_object, path, _OwnSections())
     machine_code = MachineCode(program)
     annotation = Annotation(program, machine_code)

@@ -43,7 +43,7 @@ class UnusedLaneError(NoRegistersError):
     """A frame was requested for an unused lane of a partial wave."""
 
     def __init__(self, lane: int) -> None:
-        NotRunningError.__init__(self, f"No stack: lane {lane} is unused, it has no work-item.")
+        NotRunningError.__init__(self, f"No stack: lane {lane} is unused (it has no work-item).")
 
 
 class MemoryAccessError(DebuggerError):

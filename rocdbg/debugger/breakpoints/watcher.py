@@ -253,7 +253,7 @@ class Watcher:
             try:
                 value = _evaluated(watchpoint, environment)
                 if value.size > MAX_WATCHED:
-                    raise ExpressionError("Cannot watch a value of this size.")
+                    raise ExpressionError(f"Cannot watch a value of {value.size} bytes: the limit is {MAX_WATCHED}.")
                 return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
@@ -416,7 +416,7 @@ class RecordedMemory(Struct):
         return self.memory.read(space, address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        raise ExpressionError("A watched expression cannot assign.")
+        raise ExpressionError("A watched expression cannot contain an assignment.")
 
     def generic_address(self, space: int, address: int) -> int | None:
         return self.memory.generic_address(space, address)

@@ -73,7 +73,8 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
     if place is not None:
         return Value.of_int(c_types.UNSIGNED_LONG, place)
     raise ExpressionError(
-        f"Cannot assign a {address_space(have).name} address to a pointer to {address_space(want).name}."
+        f"This {address_space(have).name} address cannot be converted to a pointer into the "
+        f"{address_space(want).name} address space."
     )
 
 

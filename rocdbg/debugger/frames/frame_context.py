@@ -286,14 +286,14 @@ class FrameContext:
         """Return entry ``index`` of the unit's address table, as a loaded address."""
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
-            raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
+            raise EvaluationError(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
         return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
         """Return the parts of an entry that an expression may use, and the frame in which to evaluate them."""
         if unit_relative:
             if self.unit is None:
-                raise EvaluationError("there is no compile unit here")
+                raise EvaluationError("there is no compile unit at this PC")
             die = self.unit.die(offset)
         else:
             die = self.program.info.die(offset)

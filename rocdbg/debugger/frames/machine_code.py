@@ -29,7 +29,7 @@ from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable
-    from rocdbg.debugger.program.bookkeeping import Bookkeeping
+    from rocdbg.debugger.program.compiler_bookkeeping import Bookkeeping
 
 _DIALECT = "amd"
 _WAVE_SIZES = (32, 64)
@@ -55,7 +55,7 @@ class MachineCode:
     @cached_property
     def bookkeeping(self) -> Bookkeeping:
         """Finds code that is the compiler's bookkeeping and not a statement."""
-        from rocdbg.debugger.program.bookkeeping import Bookkeeping  # imported late: only stepping needs it
+        from rocdbg.debugger.program.compiler_bookkeeping import Bookkeeping  # imported late: only stepping needs it
 
         return Bookkeeping(self._program, ExecMap(self._program), self.source_line)
 

@@ -114,8 +114,9 @@ class Selection:
     def select_iteration(self, iteration: int) -> Focus:
         """``iteration N``: focus one of the loop iterations that execute together. Raises `FocusError`."""
         focus = self.need_running()
-        if not 0 <= iteration < self._inferior.iteration_count(focus):
-            raise FocusError(f"Iteration {iteration} does not exist here.")
+        count = self._inferior.iteration_count(focus)
+        if not 0 <= iteration < count:
+            raise FocusError(f"Iteration {iteration} does not exist in this frame; the last one is {count - 1}.")
         return self.move(replace(focus, iteration=iteration))
 
     def iteration_count(self) -> int:

@@ -464,7 +464,9 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
     """
     words = text.split()
     if not words:
-        raise DebuggerError("Argument required (an instruction, optionally after the address where to write it).")
+        raise DebuggerError(
+            "Argument required (an instruction, optionally preceded by the address at which to write it)."
+        )
     place = 0
     for word in words:
         place = text.index(word, place)
@@ -490,9 +492,9 @@ def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> 
     place = place_of(data.evaluate(where), data.environment())
     address = place.value
     if place.space:
-        raise DebuggerError("Code is in global memory only.")
+        raise DebuggerError("Instructions can be written only to global memory.")
     if address % 4:
-        raise DebuggerError(f"Instructions begin at multiples of 4 bytes, which {address:#x} is not.")
+        raise DebuggerError(f"The address of an instruction must be a multiple of 4, which {address:#x} is not.")
     code = _bytes(assembler, program, instruction, address)
     memory = data.environment().memory
     end = address

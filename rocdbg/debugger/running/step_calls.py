@@ -7,7 +7,7 @@ from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.program.function_extents import function_start
 from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of

@@ -409,7 +409,7 @@ class Stepper(Struct):
 
 # Moving from the end of a statement to the beginning of the next, if only the compiler's bookkeeping is in between.
 # After a call has returned, or a watched word was written, often only code that restores registers and masks is left of
-# the statement (`rocdbg.debugger.program.bookkeeping`). On a CPU the next instruction would belong to the next
+# the statement (`rocdbg.debugger.program.compiler_bookkeeping`). On a CPU the next instruction would belong to the next
 # statement, and a stop would show that statement.
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 

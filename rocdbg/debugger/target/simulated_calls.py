@@ -12,7 +12,7 @@ from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import Stop
 from rocdbg.sim.core.wave import Wave
-from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
+from rocdbg.sim.device.called_function_run import RETURN_ADDRESS, Excursion
 
 T = TypeVar("T")
 

@@ -126,7 +126,9 @@ class PastStops(Struct):
             watches = tuple(dict.fromkeys((*watcher.prepare(), *known))) if watcher.all() else ()
             checks = watcher.checks()
             if checks is None:
-                raise DebuggerError("Watchpoints on registers need single steps, and these go forwards only.")
+                raise DebuggerError(
+                    'The program cannot run backwards to a watchpoint on registers: delete it, and use "last-write".'
+                )
             with self._uncounted():
                 asked = self.runner.native.asked(stops)
             for address, check in checks.items():

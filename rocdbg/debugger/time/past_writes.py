@@ -54,7 +54,9 @@ class PastWrites(Struct):
         """
         parts = parts_of(value, focus, self.inferior.need_target().architecture)
         if not parts:
-            raise DebuggerError("Its writes cannot be found: it is in neither memory nor a register of the wave.")
+            raise DebuggerError(
+                "Writes of this value cannot be found: the value is neither in memory nor in a register of the wave."
+            )
         present, found = self.recording.position, None
         for part in parts:
             self.recording.go_to(present)

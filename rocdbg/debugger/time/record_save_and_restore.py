@@ -64,7 +64,9 @@ class RestoredRun:
         self.warning = ""
         """A warning about what may be wrong with the recording."""
         if self._saved.rocdbg != rocdbg.__version__:
-            self.warning = one_line(f"{path} was recorded by rocdbg {self._saved.rocdbg}; this is {rocdbg.__version__}")
+            self.warning = one_line(
+                f"{path} was recorded by rocdbg {self._saved.rocdbg}, but this is rocdbg {rocdbg.__version__}"
+            )
         check_launch(self._saved, path)
         self._options = restored_options(self._saved.options, path)
         self._arguments = restored_arguments(self._saved.arguments, path)
@@ -73,7 +75,8 @@ class RestoredRun:
         ]
         device = self.programs[0].code_object.target.device(self._saved.architecture)
         if device != self._saved.architecture:
-            raise RecordFileError(path, f"its code runs on {device}, and was not recorded there")
+            recorded = self._saved.architecture
+            raise RecordFileError(path, f"its code is for {device}, but the recording says that it ran on {recorded}")
 
     def describe(self, launch: LaunchControl) -> None:
         """Make this the launch that `run` starts."""
@@ -100,7 +103,7 @@ class RestoredRun:
         except JournalError as error:
             raise RecordFileError(self.path, str(error)) from None
         except MemoryError:
-            raise RecordFileError(self.path, "there is not enough memory for what it launches") from None
+            raise RecordFileError(self.path, "there is not enough memory for its launch") from None
         finally:
             launch.machine_options = kept
         assert target.recording is not None

@@ -97,7 +97,7 @@ def subtree_end(unit: Unit, pos: int) -> int:
                 else:
                     open_lists.append(pos)
     except IndexError:
-        raise unit.entries.error(start, "entry is truncated") from None
+        raise unit.entries.error(start, "the entry is truncated") from None
     for first in open_lists:
         ends[first] = end
     return end

@@ -132,7 +132,7 @@ class UnitContext:
         """Entry `index` of the unit's .debug_addr (A.2.5.4.3.1), as loaded; `IllFormed` if there is none."""
         addresses = self.unit.debug_addr
         if not 0 <= index < len(addresses):
-            raise IllFormed(f"the unit has no address {index}; it has {len(addresses)}")
+            raise IllFormed(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
         return addresses[index] + self.load_bias
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:

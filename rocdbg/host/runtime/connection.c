@@ -24,7 +24,7 @@ static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER;
 bool is_open(void) { return control != NULL; }
 
 _Noreturn void debugger_gone(void) {
-  say(0, "the debugger is gone, and with it the GPU");
+  say(0, "rocdbg has ended, so the simulated GPU no longer exists");
   _exit(121);
 }
 
@@ -150,7 +150,7 @@ hsa_status_t open_connection(void) {
   text[reply.payload] = 0;
   size_t count = reply.payload / sizeof(agent_record_t);
   if (reply.status || file < 0 || count < 1 || count > MAX_AGENTS) {
-    say(0, "no GPU: %s", reply.status ? text : "rocdbg's answer makes no sense");
+    say(0, "no GPU: %s", reply.status ? text : "rocdbg has sent an invalid answer");
     goto failed;
   }
   window_base = reply.values[0], window_size = reply.values[1], own_token = reply.values[3];

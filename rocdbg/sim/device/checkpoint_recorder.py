@@ -472,7 +472,7 @@ class Recorder:
                 raise KeyboardInterrupt
             stuck = stuck + 1 if self.position == before else 0
             if stuck > len(self.dispatch.waves) + 1:
-                raise HistoryError(f"the repetition cannot go on at position {before}: {stop.message}")
+                raise HistoryError(f"the history cannot be repeated beyond position {before}: {stop.message}")
 
     def _forward(self, until: int, stops: Stops, followed: Followed | None) -> Stop | None:
         """Follow the journal up to a position or a stop."""
@@ -504,7 +504,10 @@ class Recorder:
                 if stop is not None and stop.kind not in (StopKind.BUDGET, StopKind.DONE):
                     return stop
                 if self.position == here:
-                    raise HistoryError(f"the repetition ends at position {here}; the history continues to {entry.end}")
+                    raise HistoryError(
+                        f"the history cannot be repeated: the run ends at position {here}, but the history continues "
+                        f"to {entry.end}"
+                    )
         return None
 
     def _check_given(self, entry: Given) -> None:

@@ -21,10 +21,10 @@ from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.watches import ExistingWatches
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.budget import Budget
+from rocdbg.sim.device.called_function_run import Excursion
 from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.dispatch_plan import DispatchPlan
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
-from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
 from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE

@@ -109,7 +109,8 @@ class Engine(Translations):
         instruction, even if a stop is set on it (returns BUDGET when it was executed). ``range``: stop with RANGE when
         pc leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of
         it was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
-        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: RANGE where it ends.
+        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: follow this stop plan, and
+        stop with RANGE where the plan ends.
         """
         if budget <= 0:
             return Status.BUDGET

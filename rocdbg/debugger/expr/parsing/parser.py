@@ -285,7 +285,9 @@ class _Parser:
         if isinstance(base, syntax.Dollar) and (last is not None or base.name[1:] in FILES):
             return syntax.RegisterRange(base.name[1:], first, last)
         if last is not None:
-            raise ExpressionError("A range in brackets is for registers: $s[4:5].", self.tokens.text)
+            raise ExpressionError(
+                "A range in brackets can be used only with registers, as in $s[4:5].", self.tokens.text
+            )
         return syntax.Index(base, first)
 
     def _register_list(self) -> syntax.RegisterList | None:

@@ -226,7 +226,9 @@ class Excursion:
             case _:
                 stop = self._stops.of(self.wave, status)
         if stop is None:  # the function waits at a barrier: the kernel's other waves do not run here
-            return self._stop(StopKind.HANG, reason="the function waits for other waves, which stand still")
+            return self._stop(
+                StopKind.HANG, reason="the function waits for other waves, which do not run during a call"
+            )
         if status not in UNREPORTED:
             self._reported = self.wave.pc
         return stop

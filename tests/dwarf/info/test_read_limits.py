@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.read_limits import ReadLimit
 from rocdbg.dwarf.info.sections import Sections
-from rocdbg.dwarf.info.shared_parts import ReadLimit
 
 SLACK = 1 << 14
 # (offset, key, size) of the parts, times, bytes of the section; how many are read
