@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
