@@ -338,7 +338,7 @@ def info_uninitialized(shell: Shell) -> None:
 
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
-    """List the queues of the agents; for a queue in the error state, the cause."""
+    """List the queues of the agents, and the cause of the error if a queue is in the error state."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
