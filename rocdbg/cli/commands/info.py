@@ -15,7 +15,7 @@ from rocdbg.cli.register_groups import write_grouped, write_registers
 from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.patterns import Pattern
-from rocdbg.debugger.reports.listings import kernel_rows
+from rocdbg.debugger.reports.program_tables import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
 from rocdbg.debugger.reports.uninitialized_report import is_counting, uninitialized_rows
 from rocdbg.debugger.running.stop_events import StopReason
@@ -338,7 +338,7 @@ def info_uninitialized(shell: Shell) -> None:
 
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
-    """List the queues of the agents; for a queue in the error state, the cause."""
+    """List the queues of the agents, and the cause of the error if a queue is in the error state."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:

@@ -13,7 +13,7 @@ from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.reports.address_spaces import address_aliases, address_spaces
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
-from rocdbg.debugger.reports.listings import line_table
+from rocdbg.debugger.reports.program_tables import line_table
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -16,7 +16,7 @@ from rocdbg.cli.settings.setting_value_kinds import UNSIGNED
 from rocdbg.cli.stop_messages import forget_threads, show_reason, show_stop, stand_at
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
-from rocdbg.debugger.reports.listings import launch_lines
+from rocdbg.debugger.reports.program_tables import launch_lines
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 if TYPE_CHECKING:

@@ -184,7 +184,8 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
     elif shell.confirm("Reinitialize source path to $cdir:$cwd?"):
         settings.directories = ["$cdir", "$cwd"]
     shell.session.sources.forget()
-    shell.line(directories_line(shell))
+    if shell.at_prompt:
+        shell.line(directories_line(shell))
 
 
 @command(

@@ -50,16 +50,18 @@ def _log(shell: Shell, wanted: object) -> None:
         except OSError as error:
             raise CommandError(f"set logging: {path}: {error.strerror}.") from None
         alone = bool(LOG_REDIRECT.read(shell))
-        shell.line(f"{'Redirecting' if alone else 'Copying'} output to {path}.")
-        debug = "Redirecting" if shell.settings.get("logging debugredirect") else "Copying"
-        shell.line(f"{debug} debug output to {path}.")
+        if shell.at_prompt:
+            shell.line(f"{'Redirecting' if alone else 'Copying'} output to {path}.")
+            debug = "Redirecting" if shell.settings.get("logging debugredirect") else "Copying"
+            shell.line(f"{debug} debug output to {path}.")
         shell.out.log_alone = alone
     elif not wanted and shell.out.log is not None:
         name = shell.out.log.name
         shell.out.log.close()
         shell.out.log = None
         shell.out.log_alone = False
-        shell.line(f"Done logging to {name}.")
+        if shell.at_prompt:
+            shell.line(f"Done logging to {name}.")
 
 
 def _log_line(shell: Shell) -> str:

@@ -19,7 +19,7 @@ from rocdbg.debugger.program.program import MAX_ADDRESS, Program
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
-from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.name_matching import split_qualified
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,

@@ -23,7 +23,7 @@ from rocdbg.dwarf.info.entry_skipping import subtree_end
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
-from rocdbg.dwarf.info.names import spelled
+from rocdbg.dwarf.info.name_matching import spelled
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit

@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec import Struct
 from msgspec.structs import replace as changed
 
-from rocdbg.dwarf.info.names import with_characters
+from rocdbg.dwarf.info.name_matching import with_characters
 from rocdbg.dwarf.info.types import (
     Access,
     ArrayType,

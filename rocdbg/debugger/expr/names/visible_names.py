@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.name_matching import split_qualified
 from rocdbg.dwarf.info.namespaces import Namespaces
 
 MOST_SCOPES = 100

@@ -12,7 +12,7 @@ from msgspec import Struct
 from rocdbg import work
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, GrammarError, NoSymbolError
-from rocdbg.dwarf.info.names import spelled
+from rocdbg.dwarf.info.name_matching import spelled
 
 
 class TokenKind(Enum):
