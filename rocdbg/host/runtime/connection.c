@@ -68,7 +68,7 @@ hsa_status_t ask_for_file(uint32_t operation, const uint64_t arguments[REQUEST_A
   uint64_t size = 0;
   for (int i = 0; i < parts; i++) size += payload[i].iov_len;
   if (size > MAX_PAYLOAD) {
-    say(operation == REQUEST_LOAD ? 0 : 1, "a request with %lu bytes, the limit is %u", size, MAX_PAYLOAD);
+    say(operation == REQUEST_LOAD ? 0 : 1, "a request of %lu bytes exceeds the limit of %u", size, MAX_PAYLOAD);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   request_t request = {operation, size, {0}};
