@@ -32,7 +32,7 @@ import rocdbg
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
-from rocdbg.sim.device.recorder import Recorder
+from rocdbg.sim.device.checkpoint_recorder import Recorder
 
 TARGET = "gfx1100"
 LOOP = 11

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.target.runnable import Resume, TargetStop
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop
 
 SOURCE = Path(__file__).resolve().parent.parent / "tests" / "debugger" / "sources" / "waits.hip"
 TURNS = 3

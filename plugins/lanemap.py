@@ -64,7 +64,7 @@ def draw(rows: Sequence[LaneRow], columns: int = COLUMNS) -> list[list[tuple[str
     unused = sum(row.state is LaneState.UNUSED for row in rows)
     if unused:
         lines.append([("metadata", "  .  "), ("", f"  unused ({unused})")])
-    lines.append([("metadata", "  capital: active, small: inactive, >: the current lane")])
+    lines.append([("metadata", "  upper case: active, lower case: inactive, >: the current lane")])
     return lines
 
 
@@ -72,13 +72,13 @@ def draw(rows: Sequence[LaneRow], columns: int = COLUMNS) -> list[list[tuple[str
 def lanemap(shell: Shell, text: str) -> None:
     """Draw the current wave as a grid of lanes.
 
-    Each lane is a letter that stands for its source line: a capital where it is active, a small one where it is not,
-    a dot where the wave has no such lane. COLUMNS lanes are drawn on a line (16).
+    Each lane is a letter that represents its source line: in upper case if the lane is active, in lower case if it is
+    inactive. A dot is a lane that the wave does not have. Each row has COLUMNS lanes (by default 16).
     """
     shell.need_threads()
     columns = shell.session.integer(text) if text else COLUMNS
     if not 1 <= columns <= 64:
-        raise CommandError("lanemap takes 1 to 64 columns.")
+        raise CommandError("lanemap: the number of columns must be from 1 to 64.")
     for line in draw(list(shell.session.lanes()), columns):
         shell.out.styled([*line, ("", "\n")])
 

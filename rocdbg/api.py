@@ -310,7 +310,7 @@ class KernelMapping(Mapping[str, "Kernel"]):
         holder = self._modules[index] if index is not None else None
         if holder is None and len(self._modules) > 1:
             file = self._modules[0].code_object.path
-            raise LaunchError(f"kernel {name}", f"not in {file}{near_names(name, list(self))}")
+            raise LaunchError(f"kernel {name}", f"there is no such kernel in {file}{near_names(name, list(self))}")
         module = holder or self._modules[0]
         return Kernel(module, module.kernels[name])
 

@@ -21,7 +21,7 @@ class remembered(Generic[_T]):
     """Like `functools.cached_property`, for values whose computation may fail: an `Error` is cached too, and raised
     again.
 
-    To detect damage in something large takes as long as to read it, and the value may be requested in a loop.
+    Detecting damage in large data takes as long as reading the data, and the value may be requested in a loop.
     """
 
     def __init__(self, read: Callable[[Any], _T]) -> None:

@@ -28,8 +28,8 @@ class StreamLost(Exception):
 
 def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
     """Run a front end with usable standard streams. Returns its exit status, or `LOST` if that is 0 but not all of its
-    output could be written. ``inherited`` says that streams which were closed are also closed for the programs that it
-    starts.
+    output could be written. ``inherited``: streams that were closed when rocdbg started are also closed for the
+    programs that rocdbg starts.
     """
     _open_missing(inherited)
     status = LOST
@@ -56,7 +56,7 @@ def with_streams(body: Callable[[], int], inherited: bool = False) -> int:
 
 def leave_at_once(status: int) -> NoReturn:
     """End the process now, after ending other threads and writing all output, but without freeing memory: with large
-    inputs that would take longer than a response to Ctrl-C may.
+    inputs, freeing it would take too long for a response to Ctrl-C.
     """
     work.leave()
     _finish()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # it takes a tenth of the time; `pytest_runtest_teardown` collects
     _take_a_core(config)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs that are started inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     into = config.getoption("--processor-time")
     if into is not None:
         config.pluginmanager.register(Accounting("" if hasattr(config, "workerinput") else into))
@@ -61,7 +64,8 @@ def _take_a_core(config: pytest.Config) -> None:
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) == worker["workercount"] > 1:
-            os.sched_setaffinity(0, {cores[int(worker["workerid"].removeprefix("gw"))]})
+            number = int(worker["workerid"].removeprefix("gw"))  # one that replaces a worker has a number of its own
+            os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
 @pytest.hookimpl(tryfirst=True)

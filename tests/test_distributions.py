@@ -116,7 +116,7 @@ Thread 1 "divergence" hit Temporary breakpoint 1, with lanes [0 6 11-12 15 26 35
   A/a  divergence.hip:12  (9 active)
   B/b  divergence.hip:20  (34 inactive)
   C/c  divergence.hip:16  (21 inactive)
-  capital: active, small: inactive, >: the current lane
+  upper case: active, lower case: inactive, >: the current lane
 """  # noqa: E501
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from rocdbg.sim.semantics.index import MODULES
 from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parent.parent / "rocdbg"
@@ -243,11 +245,38 @@ def test_circles_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
 
 
-def test_no_module_imports_itself_through_others() -> None:
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """The modules of rocdbg that each one imports when it is run."""
     files = {}
     for file in sorted(ROOT.rglob("*.py")):
         name = ".".join(("rocdbg", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
         files[name] = file
     known = set(files)
-    graph = {name: modules_imported(file.read_text(), known) - {name} for name, file in files.items()}
-    assert circles(graph) == []
+    return {name: modules_imported(file.read_text(), known) - {name} for name, file in files.items()}
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    assert circles(import_graph()) == []
+
+
+BY_NAME = {
+    # loaded by tables of names: of packages' __init__.py, and of the tools in rocdbg.cli.main
+    "rocdbg.amdgcn", "rocdbg.debug_objects", "rocdbg.dwarf.checker.check", "rocdbg.llvmdi.checker",
+    "rocdbg.cli.annotate", "rocdbg.cli.dwarf_tool", "rocdbg.cli.llvmdi_tool",
+    # entry points, and programs that developers run
+    "rocdbg.plugin", "rocdbg.pytest_plugin", "rocdbg.cli.manual",
+    "rocdbg.isa.generate.llvm_aliases", "rocdbg.sim.semantics.make_index",
+    # the semantics that tests run without the translator, and the queue with which they drive devices
+    "rocdbg.sim.core.reference_builder", "rocdbg.sim.device.user_queue",
+}
+
+
+def test_every_module_is_imported() -> None:
+    """A file that a merge has brought back beside the one that replaced it would go unnoticed."""
+    graph = import_graph()
+    semantics = {f"rocdbg.sim.semantics.{name}" for name in MODULES}
+    packages = {name.rpartition(".")[0] for name in graph}
+    imported = set[str]().union(*graph.values(), semantics, packages)
+    unused = {name for name in graph if name not in imported and not name.endswith(".__main__")}
+    assert unused == BY_NAME

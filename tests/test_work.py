@@ -173,7 +173,7 @@ def test_constants_larger_than_their_text_are_refused(type: str) -> None:
 """
     trouble = llvmdi.lower(llvmdi.DebugInfo(llvmdi.read_text(text)), llvmdi.Placement({})).entry("x").trouble
     assert isinstance(trouble, LoweringError)
-    assert "bits, more than 1048576" in str(trouble)
+    assert "bits; the limit is 1048576" in str(trouble)
 
 
 SAXPY = Path(__file__).resolve().parent.parent / "demo_kernels" / "saxpy" / "saxpy.toml"

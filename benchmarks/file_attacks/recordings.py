@@ -30,13 +30,13 @@ from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger.session import Session
 from rocdbg.errors import Error
-from rocdbg.launch import recording_file
+from rocdbg.launch import recording_file_format
 from rocdbg.launch.spec import LaunchSpec
 from rocdbg.sim.device.journal import Written
 
 from . import kinds
 
-CODE = str(Path(recording_file.__file__).parents[1])
+CODE = str(Path(recording_file_format.__file__).parents[1])
 """The folder of rocdbg's modules."""
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 BASES = (("calls/calls.toml", "gfx90a"), ("reduce/reduce.toml", "gfx1100"), ("histogram/histogram.toml", "gfx90a"))
@@ -102,7 +102,7 @@ def decoded(base: int) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.rec"
         path.write_bytes(sound(base))
-        return msgspec.msgpack.decode(msgspec.msgpack.encode(recording_file.load(path)))
+        return msgspec.msgpack.decode(msgspec.msgpack.encode(recording_file_format.load(path)))
 
 
 def encoded(content: object) -> bytes:
@@ -113,7 +113,7 @@ def encoded(content: object) -> bytes:
 def framed(content: bytes, **changes: Any) -> bytes:
     """A file with bytes for its content. ``changes``: ``size``, ``packed`` or ``crc`` that blocks claim instead."""
     pack = zstandard.ZstdCompressor(level=1, write_content_size=changes.get("sized", True))
-    parts = [recording_file.MAGIC, struct.pack("<I", recording_file.VERSION)]
+    parts = [recording_file_format.MAGIC, struct.pack("<I", recording_file_format.VERSION)]
     for at in range(0, max(len(content), 1), 4 << 20):
         piece = content[at : at + (4 << 20)]
         packed = pack.compress(piece)
@@ -270,14 +270,14 @@ def _frames(rng: random.Random) -> bytes:
         return framed(content, packed=rng.choice((0, 1, 1 << 40, (1 << 64) - 1)))
     if way == 2:  # a frame that says it unpacks to terabytes
         body = struct.pack("<IBQ", 0xFD2FB528, 0xE0, 1 << rng.randrange(20, 63)) + b"\x01\0\0"
-        return recording_file.MAGIC + struct.pack("<IQQI", recording_file.VERSION, 1 << 20, len(body), zlib.crc32(body)) + body
+        return recording_file_format.MAGIC + struct.pack("<IQQI", recording_file_format.VERSION, 1 << 20, len(body), zlib.crc32(body)) + body
     if way == 3:  # little that unpacks to much
         block = zstandard.ZstdCompressor().compress(bytes(4 << 20))
         head = struct.pack("<QQI", 4 << 20, len(block), zlib.crc32(block))
-        return recording_file.MAGIC + struct.pack("<I", recording_file.VERSION) + (head + block) * rng.choice((3, 30))
+        return recording_file_format.MAGIC + struct.pack("<I", recording_file_format.VERSION) + (head + block) * rng.choice((3, 30))
     if way == 4:
         return framed(rng.choice((b"\x91", b"\x81\xa1a")) * rng.choice((100, 2000, 100_000)))
-    return recording_file.MAGIC + struct.pack("<I", rng.choice((0, 1, 3, 1 << 31))) + sound(0)[20:]
+    return recording_file_format.MAGIC + struct.pack("<I", rng.choice((0, 1, 3, 1 << 31))) + sound(0)[20:]
 
 
 KINDS: dict[str, Callable[[random.Random], bytes]] = {

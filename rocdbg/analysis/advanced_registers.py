@@ -21,11 +21,11 @@ from typing import Final
 from msgspec import Struct
 
 from rocdbg.analysis.control_flow import Block
-from rocdbg.analysis.mask_effects import vector_key
+from rocdbg.analysis.mask_effects import Number, OwnLane, term_of
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent
 from rocdbg.analysis.value_flow import VECTOR
-from rocdbg.isa import Flow, Instruction, Operand, OperandKind
+from rocdbg.isa import Flow, Instruction, Operand
 
 _DWORD: Final = 0xFFFF_FFFF
 _MOST_BLOCKS: Final = 64
@@ -114,15 +114,12 @@ def _sum(name: str, first: Operand | None, second: Operand | None, register: int
 
 
 def _number(operand: Operand | None) -> int | None:
-    if operand is None or operand.kind not in (OperandKind.CONSTANT, OperandKind.LITERAL):
-        return None
-    return operand.value & _DWORD
+    term = None if operand is None else term_of(operand)
+    return term.value if isinstance(term, Number) else None
 
 
 def _register(operand: Operand | None) -> int | None:
-    if operand is None or operand.dwords != 1 or operand.neg or operand.abs or operand.sext or operand.half is not None:
-        return None
-    if operand.kind is OperandKind.SGPR:
-        return operand.index
-    key = vector_key(operand)
-    return None if key is None else VECTOR + key
+    term = None if operand is None or operand.dwords != 1 else term_of(operand)
+    if isinstance(term, OwnLane):
+        return VECTOR + term.register
+    return term if isinstance(term, int) else None

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 from rocdbg.errors import Error
 
 Bits: TypeAlias = tuple[int, int]
-"""A bit as two functions of bits, for where it must be 1 and where it may be 1; where only the second is 1, both values
-are possible.
+"""A bit that need not be known, as two functions of bits: the first is 1 where the bit must be 1, the second where the
+bit may be 1. Where only the second is 1, the bit may have either value.
 """
 
 _MOST_NODES: Final = 400_000

@@ -22,6 +22,7 @@ from rocdbg.analysis.machine_state import (
     StackAddress,
     State,
     Vector,
+    vector_key,
     written,
 )
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
@@ -288,15 +289,9 @@ def _rejoin(state: State, destination: Operand, first: Operand, second: Operand)
 # Vectors
 
 
-def _vector_key(operand: Operand) -> int | None:
-    if operand.kind is OperandKind.VGPR:
-        return operand.index
-    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None
-
-
 def _write_lane(state: State, instruction: Instruction) -> None:
     destination = instruction.operand("vdst")
-    key = None if destination is None else _vector_key(destination)
+    key = None if destination is None else vector_key(destination)
     if key is None:
         return
     lane = _value(state, instruction.operand("src1"))
@@ -311,7 +306,7 @@ def _read_lane(state: State, instruction: Instruction) -> bool:
     destination = instruction.operand("vdst") or instruction.operand("sdst")
     source = instruction.operand("src0")
     lane = _value(state, instruction.operand("src1"))
-    key = None if source is None else _vector_key(source)
+    key = None if source is None else vector_key(source)
     if destination is None or destination.kind not in _SCALAR_KINDS or key is None or not isinstance(lane, Number):
         return False
     state.set_scalar(destination.index, dict(state.vector(key).lanes).get(lane.value))
@@ -324,7 +319,7 @@ def _copy_vector(state: State, instruction: Instruction, machine: Machine) -> bo
         return False
     if instruction.modifiers and not instruction.name.startswith("v_accvgpr"):  # v_accvgpr ignores its modifiers
         return False
-    to, origin = _vector_key(destination), _vector_key(source)
+    to, origin = vector_key(destination), vector_key(source)
     if to is None or origin is None or source.half is not None or destination.half is not None:
         return False
     lanes = state.lanes(machine.wave_size)
@@ -345,7 +340,7 @@ def _apply_stack(state: State, instruction: Instruction, machine: Machine) -> bo
     extra = instruction.modifiers.get("offset", 0)
     offset += extra if isinstance(extra, int) else 0
     data = instruction.operand("vdata") or instruction.operand("vdst")
-    key = None if data is None else _vector_key(data)
+    key = None if data is None else vector_key(data)
     if data is None or key is None:
         return False
     is_store = "_store_" in instruction.name
@@ -382,7 +377,7 @@ def _apply_other(state: State, instruction: Instruction, machine: Machine) -> No
         if operand.kind in _SCALAR_KINDS:
             for register in _registers(operand):
                 state.set_scalar(register, None)
-        key = _vector_key(operand)
+        key = vector_key(operand)
         if key is not None:
             for register in range(key, key + operand.dwords):
                 state.set_vector(register, written(state.vector(register), UNKNOWN, lanes))

@@ -74,7 +74,8 @@ class FollowedMasks:
     """The masks of a function's code.
 
     ``predecessors`` gives the blocks before each block, and ``written`` the registers that an instruction writes. With
-    ``is_known``, EXEC is known before each instruction, though at some only within bounds; without it, nothing is.
+    ``is_known``, EXEC is known before each instruction, but before some of them only within bounds. Without it, nothing
+    is known about masks.
     """
 
     def __init__(
@@ -206,7 +207,9 @@ class FollowedMasks:
         return True  # even where some are vague
 
     def _is_vague(self, start: int) -> bool:
-        """Whether EXEC is known at the end of a block before a block, but not as one function at its beginning."""
+        """Whether EXEC is known at the end of one of a block's predecessors, but is not known as a single function at
+        the beginning of the block itself.
+        """
         sure, possible = self.exec_before.get(start, self._unknown)
         ends = [self._ends.get(source, self._unknown) for source in self._predecessors[start]]
         return not self.covers(sure, possible) and any(self.covers(one, other) for one, other in ends)

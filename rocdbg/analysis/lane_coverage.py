@@ -2,8 +2,9 @@
 
 Compilers for scalar machines rely on the fact that code after an instruction runs only if the instruction was executed.
 On a SIMT machine the code of one branch precedes that of the other, and the wave runs through both if a jump around one
-does not pay. LLVM still follows the order of the code: a variable that the first branch assigned is described by that
-branch's register in the second branch too, whose lanes have not written the register.
+does not pay. LLVM still follows the order of the code: if the first branch assigns a variable in a register, the
+variable is described by this register in the second branch, too, although the lanes of the second branch have not
+written the register.
 
 A lane has the value that a list describes from an address on in one of three cases:
 * the lane was active at that address;
@@ -221,7 +222,8 @@ class LaneCoverage:
 
 
 class _Query:
-    """Follows the lanes that have the value which equal descriptions of a list describe."""
+    """Follows the lanes that have the described value, for a description in a list and all others that are equal to it.
+    """
 
     def __init__(
         self, coverage: LaneCoverage, extents: Sequence[Extent], registers: Collection[int], others: Sequence[Held]

@@ -127,9 +127,8 @@ class LaneTable(Struct, frozen=True, array_like=True):
         return assemble(items[0], dialect=_DIALECT)
 
     def entered(self, pc: int) -> tuple[Item, ...] | None:
-        """Operations that push the mask of the lanes that are in the function; None when that is not known.
-
-        That is what EXEC was when the function was called.
+        """Operations that push the mask of the lanes that are in the function, which is the value that EXEC had when
+        the function was called; None if this mask is not known.
         """
         index = self._index(pc)
         if index is None:

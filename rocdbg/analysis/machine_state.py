@@ -13,6 +13,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
+from rocdbg.isa import Operand, OperandKind
+
 STACK_POINTER: Final = 32
 VCC_LO: Final = 106
 EXEC_LO: Final = 126
@@ -147,8 +149,8 @@ class State(Struct):
         return self.slots.get(offset, UNKNOWN)
 
     def lanes(self, wave_size: int) -> Lanes:
-        """The lanes that EXEC selects. Any other mask that the compiler writes to EXEC is a subset of the mask at
-        entry.
+        """The lanes that EXEC selects. If EXEC is neither unchanged, a constant, nor the complement of the mask at
+        entry, it is assumed to be a subset of that mask, because compilers write no other masks to it.
         """
         scalars = self.scalars  # the mapping has only registers that changed since entry
         if EXEC_LO not in scalars and (wave_size == 32 or EXEC_HI not in scalars):
@@ -188,3 +190,10 @@ def _common(one: Vector, other: Vector) -> Vector:
         one.inactive if one.inactive == other.inactive else None,
         tuple(lane for lane in one.lanes if lane in shared),
     )
+
+
+def vector_key(operand: Operand) -> int | None:
+    """The number of a vector register, accumulation registers from `AGPR` on; None for anything else."""
+    if operand.kind is OperandKind.VGPR:
+        return operand.index
+    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from rocdbg.analysis.control_flow import Block, LocalScalars
-from rocdbg.analysis.machine_state import AGPR, EXEC_LO
+from rocdbg.analysis.machine_state import EXEC_LO, vector_key
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
 SCC: Final = 253
@@ -245,8 +245,9 @@ def effects_of(block: Block, wide: bool, vectors: frozenset[int]) -> list[Effect
 
 
 def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instruction], bool]) -> frozenset[int]:
-    """The vector registers that may hold masks: those whose single lanes are written and read, those that code without
-    a source line compares or saves on the stack, and those to which any of these are copied.
+    """The vector registers that may hold masks. These are registers of which single lanes are written and read,
+    registers that code without a source line compares or saves on the stack, and registers to which any of these are
+    copied.
     """
     found: set[int] = set()
     stored: set[int] = set()
@@ -283,13 +284,6 @@ def vectors_with_masks(blocks: dict[int, Block], is_silent: Callable[[Instructio
     return frozenset(found)
 
 
-def vector_key(operand: Operand) -> int | None:
-    """The number of a vector register, accumulation registers from `AGPR` on; None for anything else."""
-    if operand.kind is OperandKind.VGPR:
-        return operand.index
-    return AGPR + operand.index if operand.kind is OperandKind.AGPR else None
-
-
 _OF_INTEGERS: Final = frozenset({"lt", "eq", "le", "gt", "lg", "ne", "ge"})
 _OF_FLOATS: Final = _OF_INTEGERS - {"ne"} | {"nlt", "neq", "nle", "ngt", "nlg", "nge", "o", "u"}
 
@@ -306,11 +300,12 @@ def _condition(instruction: Instruction) -> Compare | None:
         return None
     if instruction.modifiers.keys() & {"sdwa", "dpp_ctrl", "dpp8", "clamp"}:
         return None
-    left, right = _term(first), _term(second)
+    left, right = term_of(first), term_of(second)
     return None if left is None or right is None else Compare(relation, kind, left, right)
 
 
-def _term(operand: Operand) -> Term | None:
+def term_of(operand: Operand) -> Term | None:
+    """The term that an operand of 32 bits without modifiers is; None for any other."""
     if operand.neg or operand.abs or operand.sext or operand.half is not None:
         return None
     key = vector_key(operand)
@@ -411,7 +406,7 @@ def _scalar_condition(instruction: Instruction) -> Compare | None:
             relation, kind, first.index, Number(((value ^ 0x8000) - 0x8000 if kind == "i32" else value) & _MASK)
         )
     first, second = instruction.operand("ssrc0"), instruction.operand("ssrc1")
-    left, right = (None if operand is None else _term(operand) for operand in (first, second))
+    left, right = (None if operand is None else term_of(operand) for operand in (first, second))
     return None if left is None or right is None else Compare(relation, kind, left, right)
 
 
@@ -494,7 +489,7 @@ def moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
         return []
     to, origin = instruction.operand("vdst"), instruction.operand("src0")
     key = None if to is None else vector_key(to)
-    return [] if key is None or origin is None else [(key, _term(origin))]
+    return [] if key is None or origin is None else [(key, term_of(origin))]
 
 
 def _dual_moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
@@ -503,7 +498,7 @@ def _dual_moves(instruction: Instruction) -> list[tuple[int, Term | None]]:
         to, origin = instruction.operand(f"vdst{half}"), instruction.operand(f"src0{half}")
         key = None if to is None else vector_key(to)
         if name == "v_dual_mov_b32" and key is not None and origin is not None:
-            found.append((key, _term(origin)))
+            found.append((key, term_of(origin)))
     return found
 
 

@@ -151,7 +151,7 @@ class Masks:
     def _concerned(
         self, effect: Effect, written: Mapping[int, Bits], support: frozenset[int]
     ) -> AbstractSet[int]:
-        """The tested variables that an effect may change otherwise than by writing scalar registers."""
+        """The tested variables that an effect may change in other ways than by writing scalar registers."""
         kind = effect.kind
         if kind is Kind.WRITE_LANE and effect.lane is not None:
             variable = self._diagrams.known_variable(LaneOf(effect.vector, effect.lane))

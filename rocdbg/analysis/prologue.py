@@ -274,7 +274,7 @@ class _Places:
         return (EXEC_LO,) if self._wave_size == 32 else (EXEC_LO, EXEC_LO + 1)
 
     def _entry_mask(self) -> Place | None:
-        """Operations that push the mask of the lanes active at entry, which is the value of EXEC that EXEC's own rule
+        """Operations that push the mask of the lanes active at entry. This mask is the value that the rule of EXEC
         finds.
         """
         rule = self.exec_rule

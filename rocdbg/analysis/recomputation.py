@@ -52,8 +52,8 @@ class Computation(Struct, frozen=True):
 
 
 class Computations(Struct):
-    """Ways to compute values. ``markers`` maps the number of a computed value to that of a value that is present where
-    the former was computed.
+    """Ways to compute values. ``markers`` has, by the number of each computed value, the number of a value that is
+    present where the computed one was computed.
     """
 
     ways: dict[int, list[Computation]] = field(default_factory=dict)
@@ -128,8 +128,8 @@ class _Finder:
         self._last = first + _MOST_SOURCES
 
     def find(self, address: int, place: int, value: int, depth: int) -> bool:
-        """Find how the value that is at a place before the instruction at an address runs was computed; True if that
-        was found.
+        """Consider the value that a place holds just before the instruction at an address runs, and find how this value
+        was computed. Return whether that was found.
         """
         where = self._where.get(address)
         if where is None or depth >= DEEPEST:

@@ -38,8 +38,8 @@ def rejoining(blocks: Mapping[int, Block], entry: int, wide: bool) -> frozenset[
 
 
 def _last_rejoin(block: Block, wide: bool) -> int | None:
-    """The last instruction of the block that ends a region which began before the block, if nothing but regions that
-    begin and end in the block narrows EXEC first.
+    """Find the last instruction of a block that ends a region which began before the block. It counts only if EXEC is
+    narrowed before it by nothing but regions that begin and end in the block.
     """
     last: int | None = None
     copies: set[int] = set()  # registers with a value that EXEC had in the block
@@ -90,7 +90,9 @@ def _last_rejoin(block: Block, wide: bool) -> int | None:
 
 
 def _is_within(effect: Effect, sources: list[int], within: set[int]) -> bool:
-    """Whether an effect gives a part of the lanes in some registers, of which it reads ``sources``."""
+    """Whether the result of an effect that reads the registers ``sources`` certainly contains no lanes other than those
+    in the masks in the registers ``within``.
+    """
     if effect.kind is not Kind.LOGIC or not sources or effect.operation & 1:  # 1 where both sources are 0
         return False
     return within.issuperset(sources) or (effect.operation == _AND and not within.isdisjoint(sources))

@@ -209,8 +209,9 @@ class ScheduledCode:
         return index
 
     def _needed(self, instructions: Sequence[Instruction], first: int, last: int) -> frozenset[int]:
-        """The indices, from ``first`` on, of the instructions that precede the one at ``last`` in any order, because it
-        (or one in between that must also precede it) computes with their results or overwrites what they read or write.
+        """The indices, from ``first`` on, of the instructions that must precede the instruction at ``last`` in every
+        possible order. An instruction must precede another if the other computes with its results, or overwrites what
+        it reads or writes; this also holds through instructions in between.
         """
         read, written, found = set(registers_read(instructions[last])), set(self._written(instructions[last])), {last}
         for index in range(last - 1, first - 1, -1):
@@ -223,8 +224,8 @@ class ScheduledCode:
 
 
 def _anchors(instructions: Sequence[Instruction], end: int, scope: Sequence[Extent]) -> list[int]:
-    """The instructions that a description may have followed which LLVM does not list before ``end``: from the last one
-    backwards, up to the last one in the scope.
+    """A description that LLVM lists only from ``end`` on may have followed any of several earlier instructions. Return
+    their indices, from the last one backwards to the last one in the scope.
     """
     found = []
     for index in range(end - 1, -1, -1):

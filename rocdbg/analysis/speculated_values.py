@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rocdbg.analysis.mask_effects import vector_key
+from rocdbg.analysis.machine_state import vector_key
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR
 from rocdbg.isa import Instruction, OperandKind
 

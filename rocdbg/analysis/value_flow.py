@@ -5,9 +5,9 @@ A claim says that a value is in some registers while the PC is in a range. From 
 in a register until an instruction writes that register, and moves with copies. What is known at an instruction is true
 on every path to it.
 
-A vector register holds a value for some lanes only. If a claim applies while all lanes of the entry are active, all of
-them have the value. If it applies in a branch, only the lanes active there have the value, and the value is dropped at
-the first instruction that may activate other lanes.
+A vector register holds a value for some lanes only. If a claim applies while all lanes that were active at the
+function's entry are active, all of them have the value. If it applies in a branch, only the lanes active there have the
+value, and the value is dropped at the first instruction that may activate other lanes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VECTOR: Final = 1 << 16
 registers by their number.
 """
 CONSTANT: Final = 1 << 24
-"""The place of a value that is a number: this plus the value's."""
+"""The place of a value that is a known number: this plus the index of the value."""
 _MOST_VISITS: Final = 64
 """Visits of a block after which nothing is claimed in it."""
 _UNFOLLOWED: Final = (

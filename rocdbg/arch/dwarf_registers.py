@@ -56,7 +56,7 @@ class UnknownRegisterError(Error):
         if isinstance(register, int):
             super().__init__(f"AMDGPU has no DWARF register {register}{mode}")
         else:
-            super().__init__(f'no DWARF register is called "{register}"{mode}')
+            super().__init__(f'there is no DWARF register "{register}"{mode}')
 
 
 class DwarfRegister(Struct, frozen=True):

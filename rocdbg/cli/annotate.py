@@ -14,9 +14,9 @@ from rocdbg.errors import Error
 from rocdbg.streams import LOST, complain
 
 _DESCRIPTION = """\
-Write a code object with debug information derived from its machine code: unwind rules (.debug_frame), where the
-lanes of a wave are (DW_AT_LLVM_lane_pc, DW_AT_LLVM_active_lane), frame bases and locations in the operations of the
-DWARF extensions for heterogeneous debugging. Code and data stay as they are, byte for byte.
+Write a code object with debug information derived from its machine code: unwind rules (.debug_frame), lane
+positions (DW_AT_LLVM_lane_pc, DW_AT_LLVM_active_lane), frame bases, and locations with the operations of the DWARF
+extensions for heterogeneous debugging. Code and data remain unchanged, byte for byte.
 """
 
 
@@ -29,7 +29,8 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("file", metavar="IN", help="a code object, or a file that contains several")
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the code object to write")
     parser.add_argument(
-        "-arch", "--arch", metavar="TARGET-ID", help="which code object of several: gfx90a, gfx90a:xnack+, ..."
+        "-arch", "--arch", metavar="TARGET-ID", help="which code object to use if the file contains several: gfx90a, "
+        "gfx90a:xnack+, ..."
     )
     options = parser.parse_args(arguments)
     try:
@@ -40,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     out = tool_output()
     out.line(
         f"{options.output}: {_count(done.functions, 'function')}, "
-        f"unwind rules for {done.unwound}, positions of lanes for {done.with_lanes}"
+        f"unwind rules for {done.unwound}, lane positions for {done.with_lanes}"
     )
     out.flush()
     return LOST if out.failure is not None else 0

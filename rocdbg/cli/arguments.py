@@ -22,7 +22,7 @@ from rocdbg.cli.command_options import (
     read_options,
 )
 from rocdbg.cli.command_registry import CommandError, Completes
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

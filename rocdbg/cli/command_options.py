@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from rocdbg.cli.command_registry import CommandError
-from rocdbg.cli.value_kinds import ValueKind, split_word
+from rocdbg.cli.settings.setting_value_kinds import ValueKind, split_word
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

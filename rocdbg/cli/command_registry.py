@@ -24,7 +24,7 @@ from rocdbg.errors import Error
 
 if TYPE_CHECKING:
     from rocdbg.cli.arguments import Arguments
-    from rocdbg.cli.setting_declaration import Setting
+    from rocdbg.cli.settings.setting_declaration import Setting
     from rocdbg.cli.shell import Shell
 
 Handler = Callable[[Any, str], None]

@@ -24,19 +24,26 @@ def _parser() -> ArgumentParser:
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, words in (
-        ("check", "say which rules of the text it breaks; status 1 if any, 2 if it cannot be opened"),
-        ("print", "list units, entries and attributes as the library sees them"),
-        ("explain", "say where objects are, and by which operations"),
+        (
+            "check", "show which rules of the extensions' specification the file breaks; status 1 if any, 2 if it "
+            "cannot be opened"
+        ),
+        ("print", "list units, entries and attributes as rocdbg reads them"),
+        ("explain", "show where objects are, and by which operations"),
     ):
         action = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-        action.add_argument("file", metavar="FILE", help="a code object, bundle, fat binary, or an object of the host")
+        action.add_argument("file", metavar="FILE", help="a code object, bundle, fat binary or host object file")
         if name == "explain":
-            action.add_argument("name", metavar="NAME", nargs="?", default="", help="an object; by default all")
-            action.add_argument("--pc", type=lambda text: int(text, 0), metavar="ADDRESS", help="of the file")
-            action.add_argument("--lane", type=int, default=0, metavar="LANE")
+            action.add_argument(
+                "name", metavar="NAME", nargs="?", default="", help="the name of an object; by default, all objects"
+            )
+            action.add_argument(
+                "--pc", type=lambda text: int(text, 0), metavar="ADDRESS", help="an address in the file"
+            )
+            action.add_argument("--lane", type=int, default=0, metavar="LANE", help="a lane number; by default 0")
         if name == "check":
-            action.add_argument("--format", choices=FORMATS, default="text")
-        action.add_argument("--arch", metavar="TARGET-ID", help="which code object of several")
+            action.add_argument("--format", choices=FORMATS, default="text", help="the format of the report")
+        action.add_argument("--arch", metavar="TARGET-ID", help="which code object to use if the file contains several")
     return parser
 
 

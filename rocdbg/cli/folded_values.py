@@ -62,7 +62,7 @@ def write_samples(shell: Shell, kind: str, samples: Iterable[Sample]) -> None:
     for line in summary(kind, active):
         shell.line(line)
     if len(active) < len(seen):
-        shell.line(f"In parentheses: {_counted(len(seen) - len(active), kind)}, inactive.")
+        shell.line(f"Values in parentheses: {_counted(len(seen) - len(active), f'inactive {kind}')}.")
     if interrupted:
         raise KeyboardInterrupt
 

@@ -47,7 +47,7 @@ def as_error(error: BaseException, command: str) -> Error:
     if isinstance(error, MemoryError):
         return ResourceError("virtual memory exhausted.")
     if isinstance(error, RecursionError):
-        return ResourceError("The command needs more stack than there is: something is nested too deeply.")
+        return ResourceError("The command ran out of stack: its input is nested too deeply.")
     head = f"{_place(error)}: internal-error: {_described(error)}"
     report = write_report(error, command)
     kept = f"; its traceback is in {report}" if report is not None else ""

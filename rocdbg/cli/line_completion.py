@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.command_registry import WORD, Category, Completes, Node
+from rocdbg.cli.settings.setting_value_kinds import PLACEHOLDER
 from rocdbg.cli.signal_table import ACTIONS
-from rocdbg.cli.value_kinds import PLACEHOLDER
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from rocdbg.streams import complain
 __all__ = ["run"]
 
 _ACTIONS = {
-    "check": "say which rules of the text it breaks; status 1 if any",
+    "check": "show which rules of the extensions' specification the file breaks; status 1 if any",
     "print": "list objects, lifetime segments and expressions",
-    "canonical": "the same, expressions in canonical form",
-    "lower": "the DWARF that it becomes; status 1 if something has none",
-    "explain": "say where objects are, and by which operations",
+    "canonical": "list the same, with expressions in canonical form",
+    "lower": "show the resulting DWARF; status 1 if something has no equivalent in DWARF",
+    "explain": "show where objects are, and by which operations",
 }
 
 
@@ -32,7 +32,10 @@ def _parser() -> ArgumentParser:
         action = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         action.add_argument("file", metavar="FILE", help="LLVM assembly (.ll), or bitcode where llvm-dis is installed")
         if name == "explain":
-            action.add_argument("name", metavar="NAME", nargs="?", default="", help="a variable or !12; by default all")
+            action.add_argument(
+                "name", metavar="NAME", nargs="?", default="", help="the name of a variable, or a fragment such as "
+                "!12; by default, all objects"
+            )
         if name == "lower":
             action.add_argument("--dialect", choices=DIALECTS, default="amd", help="how the extensions are encoded")
             action.add_argument("--places", metavar="FILE.toml", help="where registers and stack slots are")

@@ -16,12 +16,12 @@ import rocdbg
 from rocdbg.argument_parser import ArgumentParser
 from rocdbg.cli import internal_errors
 from rocdbg.cli.command_registry import CommandError
+from rocdbg.cli.exit_status import Outcomes
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.leaving_commands import Quit
-from rocdbg.cli.look import meet_terminal
-from rocdbg.cli.outcomes import Outcomes
 from rocdbg.cli.outermost_level import attempt
 from rocdbg.cli.script import Line
+from rocdbg.cli.session_theme import meet_terminal
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.standard_streams import TerminalState
 from rocdbg.cli.writer import OutputLost, Writer
@@ -57,43 +57,43 @@ def make_parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="what to debug")
+    add("file", nargs="?", metavar="FILE", help="the file to debug")
     add("-x", "--x", "-command", "--command", dest="script", action=_Ordered, default=[], metavar="FILE",
         help="run the commands of FILE")
     add("-ex", "--ex", "-eval-command", "--eval-command", dest="script", action=_Ordered, metavar="COMMAND",
         help="run one command")
     add("-ix", "--ix", "-init-command", "--init-command", dest="init", action=_Ordered, default=[],
-        metavar="FILE", help="as -x, before FILE is loaded")
+        metavar="FILE", help="like -x, but before FILE is loaded")
     add("-iex", "--iex", "-init-eval-command", "--init-eval-command", dest="init", action=_Ordered,
-        metavar="COMMAND", help="as -ex, before FILE is loaded")
-    add("-batch", "--batch", action="store_true", help="leave after the commands; status 1 if one failed")
-    add("-batch-silent", "--batch-silent", action="store_true", help="as -batch, without normal output")
+        metavar="COMMAND", help="like -ex, but before FILE is loaded")
+    add("-batch", "--batch", action="store_true", help="exit after the commands, with status 1 if one of them failed")
+    add("-batch-silent", "--batch-silent", action="store_true", help="like -batch, but without normal output")
     add("-return-child-result", "--return-child-result", action="store_true",
-        help="the exit status is the program's: of a kernel 1 if a buffer is not as expected or it faulted")
-    add("-tui", "--tui", action="store_true", help="begin in the full-screen mode")
+        help="exit with the program's status; for a kernel, 1 if it faulted or a buffer is not as expected")
+    add("-tui", "--tui", action="store_true", help="start in the full-screen mode")
     add("-nw", "--nw", "-nowindows", "--nowindows", "-w", "--w", "-windows", "--windows", dest="no_windows",
-        action="store_true", help="not in a mode with windows; for scripts that are written for GDB")
+        action="store_true", help="do not use windows; accepted for scripts written for GDB")
     add("-cd", "--cd", metavar="DIR", help="change the working directory first")
     add("-d", "--d", "-directory", "--directory", dest="directories", action="append", default=[], metavar="DIR",
         help="search for source files in DIR")
-    add("-p", "--p", "-pid", "--pid", dest="process", metavar="PID", help="as the command \"attach PID\"")
-    add("-l", "--l", dest="timeout", metavar="SECONDS", help="as the command \"set remotetimeout SECONDS\"")
+    add("-p", "--p", "-pid", "--pid", dest="process", metavar="PID", help="run the command \"attach PID\"")
+    add("-l", "--l", dest="timeout", metavar="SECONDS", help="run the command \"set remotetimeout SECONDS\"")
     add("-q", "-quiet", "--quiet", "-silent", "--silent", dest="quiet", action="store_true",
-        help="no version at the start")
+        help="do not print the version at the start")
     add("-nx", "--nx", "-n", dest="no_init", action="store_true", help="do not run ~/.rocdbginit")
     add("-nh", "--nh", dest="no_init", action="store_true", help=argparse.SUPPRESS)
     add(
         "-arch",
         "--arch",
         metavar="TARGET-ID",
-        help="which code object of several: gfx90a, gfx90a:xnack+, ...",
+        help="which code object to use if FILE contains several: gfx90a, gfx90a:xnack+, ...",
     )
     add("-args", "--args", nargs=argparse.REMAINDER, metavar="PROGRAM",
         help="debug a whole program, with the arguments that follow it")
     add("-gpu", "--gpu", metavar="LIST",
-        help="the program's GPUs: gfx90a or gfx90a,gfx1100; default: what its code is for")
+        help="the GPUs to simulate, such as gfx90a or gfx90a,gfx1100; by default those for which PROGRAM was compiled")
     add("-version", "--version", action="version", version=f"rocdbg {rocdbg.__version__}")
-    add("-h", "-help", "--help", action="help", help="this text")
+    add("-h", "-help", "--help", action="help", help="show this help")
     return parser
 
 
@@ -218,7 +218,7 @@ def _wait_for_detached(shell: Shell) -> None:
     """Wait until detached programs end, because rocdbg acts as their GPU. Ctrl-C ends them."""
     program = shell.session.program_launch
     for pid in program.detached:
-        complain(f"rocdbg: waiting for process {pid}, as its kernels run here (Ctrl-C ends it)")
+        complain(f"rocdbg: waiting for process {pid}, whose kernels run in rocdbg (Ctrl-C ends the process)")
     if program.detached:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         program.wait_for_detached()
@@ -244,7 +244,7 @@ def _start(shell: Shell, options: argparse.Namespace) -> bool:
 
         def program() -> None:
             if not options.args:
-                raise CommandError("--args: no program is named.")
+                raise CommandError("`--args' specified but no program specified")
             shell.session.debug_program(options.args[0], shlex.join(options.args[1:]))
             if not options.quiet and not options.batch:
                 shell.line(f"Reading symbols from {options.args[0]}...")

@@ -11,7 +11,7 @@ from textwrap import fill
 from rocdbg.cli.command_registry import CATEGORY_TEXT, Category, CommandSpec, Registry
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.gdb_commands import GDB_COMMANDS, reason_against
-from rocdbg.cli.gdb_settings import NOTE
+from rocdbg.cli.settings.settings_without_effect import NOTE
 
 HEAD = """\
 # Commands
@@ -25,23 +25,25 @@ the last command.
 KEPT = """
 ## Settings of GDB that change nothing here
 
-`set` keeps them and `show` tells them, so that scripts written for GDB go through:
+`set` stores their values and `show` prints them, so that scripts written for GDB run without errors:
 """
 STATES = """
 ## The commands of GDB 13
 
-Every command of GDB's manual, by the classes of its `help`. Where nothing is said a command works.
+The tables list the commands of GDB's manual that do not work in rocdbg, by GDB's classes of
+commands. All other commands work.
 """
 COMPARISON = Path(__file__).parents[2] / "tests" / "gdb"
 EQUALITY = """
 ## How equal the answers are
 
-The same programs, built for the host and for the device, are debugged with GDB 13 and with rocdbg, command by command
-(`tests/gdb/`; `python -m tests.gdb.report` shows every pair that differs). An answer is equal if its text is, but for
-addresses and what a device does not have. Every pair that differs is a row of `tests/gdb/differences/`, with both
-answers and the reason, whose first word says whose difference it is: `GDB`, a fault or a limit of GDB's; `host`, the
-program is compiled for the host there; `device`, a device cannot; `not offered`, rocdbg could and does not; `ours`, on
-purpose.
+The same programs, built for the host and for the device, are debugged with GDB 13 and with rocdbg,
+command by command (`tests/gdb/`; `python -m tests.gdb.report` shows every pair that differs). Two
+answers are equal if their texts are the same except for addresses and for things that a device does
+not have. Every pair that differs is a row of `tests/gdb/differences/`, with both answers and the
+reason. The first word of the reason is its kind: `GDB` (a fault or a limit of GDB), `host` (GDB
+debugs the program as compiled for the host, which behaves differently), `device` (a device cannot
+do this), `not offered` (rocdbg could do this, but does not) or `ours` (rocdbg differs on purpose).
 
 """
 COUNTED = """

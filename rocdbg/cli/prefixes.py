@@ -87,9 +87,9 @@ OTHERS = {
     "info module": "Print information about modules.",
     "function": "Placeholder command for showing help on convenience functions.",
     "maintenance": "Commands for use by rocdbg maintainers.",
-    "maintenance info amdgpu": "What is known of AMD GPUs.",
+    "maintenance info amdgpu": "Show information about AMD GPUs.",
     "maintenance print": "Maintenance command for printing rocdbg internal state.",
-    "maintenance llvmdi": "LLVM's debug information extensions in files of LLVM assembly.",
+    "maintenance llvmdi": "Show LLVM's debug information extensions in files of LLVM assembly.",
     "macro": "Prefix for commands dealing with C preprocessor macros.",
     "memory-tag": "Generic command for printing and manipulating memory tag properties.",
     "overlay": "Commands for debugging overlays.",
@@ -109,7 +109,7 @@ def prefix_summary(path: list[str]) -> str:
     name = " ".join(path[1:])
     own = SUMMARIES.get(path[0], {}).get(name, "") or OTHERS.get(" ".join(path), "")
     if not own and path[0] in ("set", "show"):
-        from rocdbg.cli.gdb_settings_away import PREFIX  # imported late: only help needs them
+        from rocdbg.cli.settings.refused_settings import PREFIX  # imported late: only help needs them
 
         own = PREFIX.get(name, ("", ""))[path[0] == "show"]
     return own or (_styled(path[2:]) if path[1:2] == ["style"] else "")
@@ -144,7 +144,7 @@ def reason_against_all(path: list[str], node: Node) -> str:
     """Return why none of a prefix's commands apply here; empty if some do."""
     if any(True for _ in _own(node)):
         return ""
-    from rocdbg.cli.gdb_settings_away import reason_against_setting  # imported late: rarely needed
+    from rocdbg.cli.settings.refused_settings import reason_against_setting  # imported late: rarely needed
 
     if path[0] in ("set", "show"):
         return reason_against_setting(" ".join(path[1:])) or ""
@@ -192,8 +192,8 @@ def _own(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def is_listed(node: Node) -> bool:
-    """Whether lists of commands include a node, which they do not if it is an alias, or a command that only reports
-    that it does not apply.
+    """Whether lists of commands include a node. They omit aliases, and commands that only report that they do not
+    apply.
     """
     if node.is_alias:
         return False

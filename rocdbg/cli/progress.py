@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from rocdbg import work
 from rocdbg.cli.standard_streams import is_dumb
-from rocdbg.debugger.target.runnable import Progress
+from rocdbg.debugger.target.capabilities.runnable import Progress
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -175,7 +175,8 @@ class ProgressLine(ProgressShown):
 
 @contextmanager
 def progress_shown(session: Session, stream: TextIO) -> Iterator[None]:
-    """While this is open, long runs of the session show their progress on ``stream``, if possible."""
+    """Return a context manager in whose block long runs of the session show their progress on ``stream``, if possible.
+    """
     show: Callable[[str], None] | None = getattr(stream, "show_progress", None)
     if show is None and (not stream.isatty() or is_dumb()):
         yield
@@ -200,7 +201,9 @@ class _WorkLine(ProgressBar):
 
 @contextmanager
 def work_shown(stream: TextIO) -> Iterator[None]:
-    """While this is open, long work of a tool without a session is shown on ``stream``, if possible."""
+    """Return a context manager in whose block long work of a tool without a session is shown on ``stream``, if
+    possible.
+    """
     if not stream.isatty() or is_dumb():
         yield
         return

@@ -44,8 +44,8 @@ def _plain_output() -> AbstractContextManager[object]:
 
 
 def _typed_interrupt(app: Application[Any]) -> bool:
-    """Whether Ctrl-C was typed after the text that was read, before the terminal turned it into signals again. Text
-    typed before the Ctrl-C is discarded, as terminals do.
+    """Whether Ctrl-C was typed after the text that was read, at a time when the terminal did not yet turn Ctrl-C into a
+    signal again. Text typed before the Ctrl-C is discarded, as terminals do.
     """
     keys = [*get_typeahead(app.input), *app.input.read_keys()]
     last = max((index for index, press in enumerate(keys) if press.key == Keys.ControlC), default=-1)

@@ -15,7 +15,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from rocdbg.cli.line_completion import complete_line
-from rocdbg.cli.value_kinds import PLACEHOLDER
+from rocdbg.cli.settings.setting_value_kinds import PLACEHOLDER
 from rocdbg.cli.visible_text import one_line
 from rocdbg.errors import Error
 

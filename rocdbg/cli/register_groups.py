@@ -108,7 +108,7 @@ def _write_given(shell: Shell, group: str) -> None:
 
 def _write_changed(shell: Shell) -> None:
     if not shell.session.settings.register_changes:
-        raise CommandError("Registers are not kept between stops (set register-changes on).")
+        raise CommandError('Changes of registers are not recorded. Use "set register-changes on".')
     changes = _changes(shell)
     if changes is None:
         raise CommandError("The registers of this wave were not saved at the previous stop.")

@@ -131,7 +131,7 @@ def make_history(shell: Shell) -> History:
         def _give_up(self, error: Exception) -> None:
             self.broken = True
             reason = getattr(error, "strerror", None) or error
-            shell.session.warnings.add(f"history file {path}: {reason}; lines are not kept.")
+            shell.session.warnings.add(f"history file {path}: {reason}; command lines are not saved.")
 
     path = history_path()
     if path is None:

@@ -117,7 +117,7 @@ def _statement(line: Line, lines: Iterator[Line], file: str, depth: int) -> Stat
         elif text and not text.startswith("#"):
             _need_argument(text)
             body.append(_statement(Line(inner.text.strip(), inner.number), lines, file, depth + 1))
-    raise ScriptError(f'"{block.keyword}" without its "end"', file, line.number)
+    raise ScriptError(f'"{block.keyword}" without a matching "end"', file, line.number)
 
 
 def read_script(path: Path) -> str:

@@ -25,15 +25,15 @@ from rocdbg.cli.command_registry import WORD, CommandError, CommandSpec, Registr
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.commands.scripting import check_head, run_block_command
 from rocdbg.cli.displays import Displays
-from rocdbg.cli.dynamic_print import print_dynamically
+from rocdbg.cli.dprintf_output import print_dynamically
 from rocdbg.cli.internal_errors import ResourceError, as_error
 from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
-from rocdbg.cli.look import Look
 from rocdbg.cli.paths import expand
 from rocdbg.cli.plugin_shell import PluginShell
 from rocdbg.cli.program_output import show_output
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse, read_script
-from rocdbg.cli.setting_functions import add_setting_functions
+from rocdbg.cli.session_theme import Look
+from rocdbg.cli.settings.gdb_setting_functions import add_setting_functions
 from rocdbg.cli.shell_state import ShellState
 from rocdbg.cli.signal_table import SignalTable
 from rocdbg.cli.user_commands import AFTER, BEFORE, run_hook
@@ -197,7 +197,9 @@ class Shell:
 
     @contextmanager
     def terminal_lent(self) -> Iterator[None]:
-        """While this is open, another program uses the terminal, and the full-screen mode is suspended."""
+        """Return a context manager in whose block another program can use the terminal: the full-screen mode is
+        suspended.
+        """
         terminal = self.screen.terminal if self.screen is not None and self.screen.enabled else None
         if terminal is None:
             yield
@@ -393,7 +395,7 @@ class Shell:
 
     def _stopped_inside(self, event: StopEvent) -> None:
         """Show that a function called by an expression has stopped; the expression's error follows."""
-        from rocdbg.cli.present import show_stop
+        from rocdbg.cli.stop_messages import show_stop
 
         kept, outermost = self.displays, not self.state.stopped_inside
         if not outermost:  # a display called the function, which would stop there again and again

@@ -1,9 +1,10 @@
 """Themes: how each kind of text looks, on terminals with few or many colours.
 
 A theme gives every role (``file``, ``here``, ``source.comment``) a style. On terminals with 256 colours or more, themes
-use colours whose values no palette changes. Each of these has a contrast of at least 4.5 (WCAG 2.2, 1.4.3) with the
-backgrounds of common palettes, and with the background that the theme itself puts behind it. The values of the sixteen
-ANSI colours are not reliable: with these, nearly all differences are in bold, underlined and reversed text.
+use only colours whose values a terminal's colour scheme does not change. Each of these has a contrast of at least 4.5
+(WCAG 2.2, 1.4.3) with the backgrounds of common colour schemes, and with the background that the theme itself puts
+behind it. The values of the sixteen ANSI colours are not reliable: with these, nearly all differences are in bold,
+underlined and reversed text.
 """
 
 from __future__ import annotations

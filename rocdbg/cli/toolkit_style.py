@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import BaseStyle, DynamicStyle, Style
 
-from rocdbg.cli.look import TRUE_COLOUR, roles
+from rocdbg.cli.session_theme import TRUE_COLOUR, roles
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

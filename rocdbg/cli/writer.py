@@ -159,7 +159,7 @@ class Writer:
         if isinstance(error, BrokenPipeError):
             raise OutputLost from None
         self.failure = error
-        self.failed(f"output: {getattr(error, 'strerror', None) or error}; what follows is not shown.")
+        self.failed(f"cannot write output: {getattr(error, 'strerror', None) or error}; further output is not shown.")
 
     def _copy(self, log: TextIO, text: str) -> None:
         try:
@@ -170,7 +170,9 @@ class Writer:
             with suppress(OSError, ValueError):
                 log.close()
             name = getattr(log, "name", "the log file")
-            self.failed(f"logging to {name} ended: {getattr(error, 'strerror', None) or error}.")
+            self.failed(
+                f"cannot write to log file {name}: {getattr(error, 'strerror', None) or error}; logging is now off."
+            )
 
 
 class Capture(AbstractContextManager[io.StringIO]):

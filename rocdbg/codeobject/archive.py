@@ -41,7 +41,9 @@ def is_archive(data: bytes | bytearray | FileBytes) -> bool:
 def iter_members(source: Source) -> Iterator[Member]:
     """Yield the files of an archive, in order, without the tables of symbols and names. Raises `CodeObjectError`."""
     if source.data[: len(THIN_MAGIC)] == THIN_MAGIC:
-        raise source.error("a thin archive, whose members are files of their own; open one of these", section=_WHAT)
+        raise source.error(
+            "a thin archive contains only the names of its members; open one of these files instead", section=_WHAT
+        )
     at, long_names, end = len(ARCHIVE_MAGIC), b"", len(source)
     for _ in range(_MOST):
         work.unit()
@@ -49,7 +51,7 @@ def iter_members(source: Source) -> Iterator[Member]:
             return
         header = source.bytes_at(at, _HEADER_SIZE, _WHAT)
         if header[_END] != b"`\n":
-            raise source.error("there is no member header", section=_WHAT, offset=at)
+            raise source.error("the archive is damaged: there is no member header", section=_WHAT, offset=at)
         size, name = _number(source, header[_SIZE], at), header[_NAME].rstrip(b" ")
         start = at + _HEADER_SIZE
         if start + size > end:
@@ -62,7 +64,7 @@ def iter_members(source: Source) -> Iterator[Member]:
             text, skipped = _name(source, name, long_names, start, size)
             if not text.startswith("__.SYMDEF"):
                 yield Member(text, start + skipped, size - skipped)
-    raise source.error(f"more than {_MOST} members", section=_WHAT, offset=at)
+    raise source.error(f"the archive has more than {_MOST} members", section=_WHAT, offset=at)
 
 
 def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int) -> tuple[str, int]:
@@ -70,12 +72,14 @@ def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int)
     if name.startswith(b"#1/"):  # BSD: the name precedes the contents
         length = _number(source, name[3:], start - _HEADER_SIZE)
         if length > min(size, _LONGEST):
-            raise source.error(f"a name of {length} bytes", section=_WHAT, offset=start - _HEADER_SIZE)
+            reason = f"the name of a member has {length} bytes, which do not fit or exceed the limit of {_LONGEST}"
+            raise source.error(reason, section=_WHAT, offset=start - _HEADER_SIZE)
         return decode_text(source.bytes_at(start, length, _WHAT).rstrip(b"\0")), length
     if re.fullmatch(rb"/\d{1,15}", name):  # GNU: the name is in the table of long names
         at = int(name[1:])
         if at >= len(long_names):
-            raise source.error(f"no name at {at}", section=_WHAT, offset=start - _HEADER_SIZE)
+            reason = f"the name of a member is at offset {at} of the table of long names, beyond its end"
+            raise source.error(reason, section=_WHAT, offset=start - _HEADER_SIZE)
         return decode_text(long_names[at : at + _LONGEST].partition(b"\n")[0].removesuffix(b"/")), 0
     return decode_text(name.removesuffix(b"/")), 0
 
@@ -83,5 +87,5 @@ def _name(source: Source, name: bytes, long_names: bytes, start: int, size: int)
 def _number(source: Source, text: bytes, at: int) -> int:
     text = text.strip(b" ")
     if not re.fullmatch(rb"\d{1,15}", text):
-        raise source.error("a size that is not a number", section=_WHAT, offset=at)
+        raise source.error("the size of a member is not a number", section=_WHAT, offset=at)
     return int(text)

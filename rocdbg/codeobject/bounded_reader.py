@@ -23,14 +23,14 @@ class Source(Struct, frozen=True):
     def bytes_at(self, offset: int, size: int, section: str) -> bytes:
         """``size`` bytes from ``offset``; raises `CodeObjectError` if the file ends earlier."""
         if offset < 0 or size < 0 or offset + size > len(self.data):
-            reason = f"needs {size} bytes, the file ends at {len(self.data):#x}"
+            reason = f"{size} bytes are needed, but the file ends at {len(self.data):#x}"
             raise CodeObjectError(self.name, reason, section=section, offset=offset)
         return bytes(self.data[offset : offset + size])
 
     def unpack(self, layout: struct.Struct, offset: int, section: str) -> tuple[Any, ...]:
         """The fields of ``layout`` at ``offset``; raises `CodeObjectError` if the file ends earlier."""
         if offset < 0 or offset + layout.size > len(self.data):
-            reason = f"needs {layout.size} bytes, the file ends at {len(self.data):#x}"
+            reason = f"{layout.size} bytes are needed, but the file ends at {len(self.data):#x}"
             raise CodeObjectError(self.name, reason, section=section, offset=offset)
         return layout.unpack(self.data[offset : offset + layout.size])
 

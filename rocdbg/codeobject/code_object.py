@@ -244,7 +244,7 @@ class CodeObject:
             section = sections[symbol.section_index]
             if section.has_bytes and symbol.value + size <= section.size:
                 return section.offset + symbol.value
-        raise self.source.error(f"symbol {symbol.name}: its {size} bytes are not in the file", section=what)
+        raise self.source.error(f"the {size} bytes of symbol {symbol.name} are not in the file", section=what)
 
     def read(self, address: int, size: int) -> bytes:
         """``size`` bytes at an address; raises `CodeObjectError` if they are not in the file.
@@ -256,7 +256,9 @@ class CodeObject:
         for segment in self._at_zero.segments:
             if segment.address <= address and address + size <= segment.address + len(segment.data):
                 return bytes(segment.data[address - segment.address : address - segment.address + size])
-        raise self.source.error(f"no {size} bytes are loaded at address {address:#x}", section="loaded bytes")
+        raise self.source.error(
+            f"no {size} bytes of the file are loaded at address {address:#x}", section="loaded bytes"
+        )
 
     @remembered
     def _at_zero(self) -> LoadedImage:
@@ -296,7 +298,7 @@ class CodeObject:
         for section in sections:
             if section.type == kind:
                 if not 0 < section.link < len(sections):
-                    reason = f"section {section.name} has no string table {section.link}"
+                    reason = f"section {section.name} refers to string table {section.link}, which does not exist"
                     raise self.source.error(reason, section="section headers")
                 strings = sections[section.link].data
                 return SymbolTable(

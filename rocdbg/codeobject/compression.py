@@ -45,9 +45,10 @@ class Budget(Struct):
         """Account for a stream whose header says ``size`` bytes; raises `CodeObjectError` if that is too much."""
         limit = min(self.left, MAX_UNCOMPRESSED)
         if size > limit:
-            raise source.error(f"it unpacks to {size} bytes, the limit is {limit}", section=what, offset=offset)
+            reason = f"the data unpacks to {size} bytes; the limit is {limit}"
+            raise source.error(reason, section=what, offset=offset)
         if size > _SMALL + _RATIO * compressed:
-            reason = f"{compressed} bytes cannot unpack to the {size} that the header says"
+            reason = f"{compressed} compressed bytes cannot unpack to the {size} bytes that the header states"
             raise source.error(reason, section=what, offset=offset)
         self.left -= size
 
@@ -60,7 +61,7 @@ def inflate(source: Source, start: int, end: int, size: int, method: str, what: 
     data, at, ended = _unpack(source, start, end, size, method, what)
     if len(data) != size or not ended:
         more = "more than " if len(data) > size else ""
-        reason = f"the stream gives {more}{min(len(data), size)} bytes, the header says {size}"
+        reason = f"the data unpacks to {more}{min(len(data), size)} bytes, but the header states {size}"
         raise source.error(reason, section=what, offset=start)
     return data, at - start
 
@@ -111,7 +112,7 @@ def _unpack(
 
 
 def _damaged(source: Source, error: Exception, start: int, what: str) -> CodeObjectError:
-    reason = f"the stream is damaged: {str(error) or type(error).__name__}"
+    reason = f"the compressed data is damaged: {str(error) or type(error).__name__}"
     return source.error(reason, section=what, offset=start)
 
 

@@ -106,7 +106,7 @@ def open_modules(path: str | os.PathLike[str], target_id: TargetId | str | None 
             fitting = [_choose(place.source.name, found, request)]
         total = sum(item.entry.size for item in fitting)
         if total > MAX_CODE_SIZE:
-            raise place.source.error(f"its code takes {total} bytes, the limit is {MAX_CODE_SIZE}")
+            raise place.source.error(f"the code objects have {total} bytes in total; the limit is {MAX_CODE_SIZE}")
         return list(_open_all(place, fitting))
 
 
@@ -193,7 +193,7 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
             yield _Place(source, Path(text), 0, True)
         else:
             if size > MAX_CODE_SIZE:
-                raise source.error(f"a range of {size} bytes, the limit is {MAX_CODE_SIZE}")
+                raise source.error(f"the range of the URI has {size} bytes; the limit is {MAX_CODE_SIZE}")
             part = Source(str(path), source.bytes_at(offset, size, "range of the URI"))
             yield _Place(part, Path(text), offset, False)
 
@@ -201,7 +201,9 @@ def _open_source(path: str | os.PathLike[str]) -> Iterator[_Place]:
 def _read_memory(name: str, uri: MemoryUri) -> bytes:
     """A copy of another process's memory, if the system permits reading it."""
     if not 0 < uri.size <= MAX_CODE_SIZE:
-        raise CodeObjectError(name, f"a range of {uri.size} bytes; it must have from 1 to {MAX_CODE_SIZE}")
+        raise CodeObjectError(
+            name, f"the range of the URI has {uri.size} bytes; it must have from 1 to {MAX_CODE_SIZE}"
+        )
     try:
         handle = os.open(f"/proc/{uri.process}/mem", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
@@ -242,7 +244,7 @@ def _find(place: _Place) -> Iterator[_Found]:
     budget = Budget.for_file(len(place.source))
     for index, found in enumerate(_holdings(place, budget, 0)):
         if index == _MOST_ENTRIES:
-            raise place.source.error(f"more than {_MOST_ENTRIES} entries")
+            raise place.source.error(f"the file contains more than {_MOST_ENTRIES} code objects")
         yield replace(found, entry=replace(found.entry, index=index))
 
 
@@ -258,7 +260,7 @@ def _holdings(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
     elif is_elf(source.data):
         yield from _in_elf(place, budget, depth)
     else:
-        raise source.error("neither an ELF file nor an offload bundle, nor an archive of these")
+        raise source.error("the file is neither an ELF file, nor an offload bundle, nor an archive of these")
 
 
 def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
@@ -266,7 +268,7 @@ def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
     elf = Elf(source)
     if elf.header.machine == EM_AMDGPU:
         if len(source) > MAX_CODE_SIZE:
-            raise source.error(f"a code object of {len(source)} bytes, the limit is {MAX_CODE_SIZE}")
+            raise source.error(f"the code object has {len(source)} bytes; the limit is {MAX_CODE_SIZE}")
         uri = FileUri(str(place.file.absolute())) if place.whole else place.uri(0, len(source))
         code_object = CodeObject(bytes(source.data), name=source.name, path=place.file, uri=uri)
         target_id = code_object.target_id
@@ -279,7 +281,9 @@ def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
         if end > len(source):
             raise source.error("runs past the end of the file", section=f"section {section.name}", offset=end)
         if section.flags & SHF_COMPRESSED:
-            raise source.error("is compressed as a whole, which no compiler does", section=f"section {section.name}")
+            raise source.error(
+                "the whole section is compressed, which is not supported", section=f"section {section.name}"
+            )
         if section.name == FATBIN_SECTION:
             yield from _in_bundles(find_bundles(source, section.offset, end, budget), place)
         else:
@@ -292,8 +296,8 @@ def _in_elf(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
         yield _Found(Entry(0, str(code.target_id), code.target_id, code.size, uri, False), code.offset)
         empty = False
     if empty:
-        reason = f"an ELF file of machine {elf.header.machine} without a {FATBIN_SECTION} or {OFFLOADING_SECTION}"
-        raise source.error(f"holds no AMDGPU code: {reason} section")
+        reason = f"the ELF file is for machine {elf.header.machine} and has no section {FATBIN_SECTION}"
+        raise source.error(f"contains no AMDGPU code: {reason} or {OFFLOADING_SECTION}")
 
 
 def _in_images(
@@ -308,7 +312,7 @@ def _in_images(
         beginning = source.data[image.offset : image.offset + min(image.size, 24)]
         form = image.form or ("LLVM bitcode" if beginning[:4] in _BITCODE else None)
         if form is not None and image.triple.startswith("amdgcn"):
-            name = f"{image.id} ({form}, which a linker has to make code of)"
+            name = f"{image.id} ({form}, which must first be compiled by a linker)"
             yield _Found(Entry(0, name, None, image.size, uri, False), image.offset)
         elif _is_container(beginning):
             yield from _within(place, image.offset, image.size, image.id, budget, depth)
@@ -322,7 +326,7 @@ def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
     for member in iter_members(source):
         beginning = source.data[member.offset : member.offset + min(member.size, 24)]
         if beginning[:4] in _BITCODE:
-            name = f"{member.name} (LLVM bitcode, which a linker has to make code of)"
+            name = f"{member.name} (LLVM bitcode, which must first be compiled by a linker)"
             yield _Found(Entry(0, name, None, member.size, place.uri(member.offset, member.size), False), member.offset)
             empty = False
         elif _is_container(beginning) or is_elf(beginning):
@@ -331,7 +335,7 @@ def _in_archive(place: _Place, budget: Budget, depth: int) -> Iterator[_Found]:
                 yield replace(found, entry=replace(found.entry, member=title))
                 empty = False
     if empty:
-        raise source.error("holds no AMDGPU code: no member of the archive has any")
+        raise source.error("contains no AMDGPU code: no member of the archive has any")
 
 
 def _is_container(beginning: bytes | bytearray) -> bool:
@@ -347,9 +351,10 @@ def _within(
     """
     source = place.source
     if depth >= _DEEPEST:
-        raise source.error(f"containers within each other deeper than {_DEEPEST}", section=name, offset=offset)
+        raise source.error(f"containers are nested more than {_DEEPEST} deep", section=name, offset=offset)
     if size > MAX_CODE_SIZE:
-        raise source.error(f"a file of {size} bytes, the limit is {MAX_CODE_SIZE}", section=name, offset=offset)
+        reason = f"the contained file has {size} bytes; the limit is {MAX_CODE_SIZE}"
+        raise source.error(reason, section=name, offset=offset)
     inner = Source(f"{source.name} ({name})", source.bytes_at(offset, size, name))
     if optional and is_elf(inner.data):
         elf = Elf(inner)
@@ -396,13 +401,13 @@ def _choose(name: str, found: list[_Found], request: TargetId | None) -> _Found:
         raise _nothing_fits(name, found, request)
     if len(fitting) > 1:
         if request is None:
-            reason = "several code objects, choose one by its target id or URI"
+            reason = "the file contains several code objects; choose one by its target id or URI"
         else:
-            reason = f"several code objects fit {request}, choose one by its URI or a fuller target id"
+            reason = f"several code objects can run on {request}; choose one by its URI or a more specific target id"
         raise ChoiceError(name, reason, [str(item.entry) for item in fitting])
     return fitting[0]
 
 
 def _nothing_fits(name: str, found: list[_Found], request: TargetId | None) -> ChoiceError:
-    reason = "no AMDGPU code object" if request is None else f"no code object fits {request}"
+    reason = "there is no AMDGPU code object" if request is None else f"no code object can run on {request}"
     return ChoiceError(name, reason, [str(item.entry) for item in found])

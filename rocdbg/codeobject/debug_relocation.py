@@ -41,7 +41,7 @@ class DebugRelocations:
         if not tables or section.flags & SHF_ALLOC:
             return data
         if len(tables) > _MOST_TABLES:
-            raise self._error(section, f"{len(tables)} tables of relocations, the limit is {_MOST_TABLES}")
+            raise self._error(section, f"the section has {len(tables)} relocation tables; the limit is {_MOST_TABLES}")
         made = bytearray(data)
         for table in tables:
             self._apply_table(table, made)
@@ -58,7 +58,7 @@ class DebugRelocations:
                 continue
             size = _SIZES.get(kind)
             if size is None:
-                raise self._error(table, f"relocation type {kind} is not one of debug information")
+                raise self._error(table, f"relocation type {kind} cannot be used in debug information")
             chosen = types == kind
             offsets = records["offset"][chosen]
             if len(data) < size or int(offsets.max()) > len(data) - size:
@@ -80,7 +80,7 @@ class DebugRelocations:
         code_object = self._code_object
         rows = code_object.symbols.array
         if len(symbols) and int(symbols.max()) >= len(rows):
-            raise self._error(table, f"symbol {int(symbols.max())} is not in the table of {len(rows)}")
+            raise self._error(table, f"there is no symbol {int(symbols.max())}: the symbol table has {len(rows)}")
         used, where = np.unique(symbols, return_inverse=True)
         sections = code_object.container.section_list
         starts = code_object.layout.section_addresses or {}

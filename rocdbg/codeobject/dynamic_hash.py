@@ -47,7 +47,7 @@ def _of_gnu_hash(elf: Elf, address: int) -> int:
         ends = np.flatnonzero(words & 1)
         if len(ends):
             return last + at + int(ends[0]) + 1
-    raise elf.source.error("the last chain has no end", section=what, offset=offset)
+    raise elf.source.error("the last chain of the hash table does not end", section=what, offset=offset)
 
 
 _WORDS = 4096

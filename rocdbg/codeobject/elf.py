@@ -114,7 +114,7 @@ class Section(Struct, frozen=True):
             kind, size, _ = self.source.unpack(_CHDR, self.offset, what)
             start = self.offset + _CHDR.size
             if kind not in _METHODS:
-                reason = f"unknown compression {kind}, expected 1 (zlib) or 2 (zstd)"
+                reason = f"unknown compression type {kind}; expected 1 (zlib) or 2 (zstd)"
                 raise self.source.error(reason, section=what, offset=self.offset)
             method = _METHODS[kind]
         elif self.name.startswith(_GNU_COMPRESSED) and self.has_bytes:
@@ -122,20 +122,22 @@ class Section(Struct, frozen=True):
             magic, size = self.source.unpack(_GNU_HEADER, self.offset, what)
             start, method = self.offset + _GNU_HEADER.size, ZLIB
             if magic != b"ZLIB":
-                raise self.source.error("does not begin with ZLIB", section=what, offset=self.offset)
+                raise self.source.error(
+                    "the compressed data does not begin with ZLIB", section=what, offset=self.offset
+                )
         else:
             budget.take(self.source, self.size if self.has_bytes else 0, self.size, what, self.offset)
             return self.data
         end = self.offset + self.size
         if not start <= end <= len(self.source):
-            reason = f"needs {self.size} bytes, the file ends at {len(self.source):#x}"
+            reason = f"{self.size} bytes are needed, but the file ends at {len(self.source):#x}"
             raise self.source.error(reason, section=what, offset=self.offset)
         budget.take(self.source, size, end - start, what, self.offset)
         return bytes(inflate(self.source, start, end, size, method, what)[0])
 
     def _check_header(self, size: int, what: str) -> None:
         if self.size < size:
-            reason = f"is compressed, but its {self.size} bytes are less than the header of {size}"
+            reason = f"the section is compressed, but has only {self.size} bytes, fewer than the {size} of the header"
             raise self.source.error(reason, section=what, offset=self.offset)
 
     def contains(self, address: int) -> bool:
@@ -171,21 +173,23 @@ class Elf:
         what = "section headers"
         if entry_size < _SHDR.size:
             raise self.source.error(
-                f"entries of {entry_size} bytes, expected 64", section=what, offset=offset
+                f"each entry has {entry_size} bytes, but 64 are expected", section=what, offset=offset
             )
         first = self.source.unpack(_SHDR, offset, what)
         # Counts that do not fit the file header's 16 bits are stored in the null section's fields.
         count = count or first[5]
         name_index = first[6] if self.header.name_section == SHN_XINDEX else self.header.name_section
         if offset + count * entry_size > len(self.source):
-            reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
+            reason = f"{count} entries do not fit into the file, which has {len(self.source):#x} bytes"
             raise self.source.error(reason, section=what, offset=offset)
         if count > MAX_SECTIONS:
-            reason = f"{count} sections are more than can be read, the limit is {MAX_SECTIONS}"
+            reason = f"the file has {count} sections; the limit is {MAX_SECTIONS}"
             raise self.source.error(reason, section=what, offset=offset)
         rows = [self.source.unpack(_SHDR, offset + i * entry_size, what) for i in range(count)]
         if not name_index < count:
-            raise self.source.error(f"no section {name_index} for the names", section=what, offset=offset)
+            raise self.source.error(
+                f"the section names are in section {name_index}, which does not exist", section=what, offset=offset
+            )
         self._check_overlap(what, [(row[4], row[5]) for row in rows if row[1] not in (0, SHT_NOBITS)])
         strings = self.source.bytes_at(rows[name_index][4], rows[name_index][5], ".shstrtab")
         names = StringTable(self.source, ".shstrtab", strings)
@@ -197,7 +201,7 @@ class Elf:
         name_offset, kind, flags, address, offset, size, link, info, alignment, entry_size = row
         name = names.get(name_offset) if name_offset or names.data[:1] == b"\0" else ""
         if name is None:
-            reason = f"the name of section {index} lies outside the table"
+            reason = f"the name of section {index} lies outside the table of names"
             raise self.source.error(reason, section=".shstrtab", offset=name_offset)
         return Section(
             index, name, kind, flags, FileAddress(address), offset, size, link, info, alignment, entry_size, self.source
@@ -210,7 +214,9 @@ class Elf:
         end = len(self.source)
         total = sum(min(size, max(0, end - offset)) for offset, size in ranges)
         if total > 4 * end + (1 << 20):
-            raise self.source.error(f"they overlap: {total} bytes in a file of {end}", section=what)
+            raise self.source.error(
+                f"too many overlap: together they have {total} bytes, but the file has {end}", section=what
+            )
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
@@ -229,13 +235,13 @@ class Elf:
         what = "program headers"
         if entry_size < _PHDR.size:
             raise self.source.error(
-                f"entries of {entry_size} bytes, expected 56", section=what, offset=offset
+                f"each entry has {entry_size} bytes, but 56 are expected", section=what, offset=offset
             )
         if offset + count * entry_size > len(self.source):
-            reason = f"{count} entries do not fit the file of {len(self.source):#x} bytes"
+            reason = f"{count} entries do not fit into the file, which has {len(self.source):#x} bytes"
             raise self.source.error(reason, section=what, offset=offset)
         if count > MAX_SEGMENTS:
-            reason = f"{count} segments are more than can be read, the limit is {MAX_SEGMENTS}"
+            reason = f"the file has {count} segments; the limit is {MAX_SEGMENTS}"
             raise self.source.error(reason, section=what, offset=offset)
         found = []
         for i in range(count):
@@ -297,8 +303,8 @@ def _narrow(source: Source) -> str:
         except UnknownTargetError:
             target = None
         if target is not None and target.is_r600:
-            return f"code for the r600 processor {target.name}; rocdbg reads and runs that of gfx600 and later"
-    return "a 32-bit ELF file; rocdbg reads 64-bit ones"
+            return f"code for the r600 processor {target.name} is not supported; rocdbg supports gfx600 and later"
+    return "32-bit ELF files are not supported, only 64-bit ones"
 
 
 def _read_header(source: Source) -> ElfHeader:
@@ -308,9 +314,9 @@ def _read_header(source: Source) -> ElfHeader:
         raise source.error("not an ELF file", section=what, offset=0)
     if ident[4] != ELFCLASS64:
         reason = _narrow(source) if ident[4] == ELFCLASS32 else "unknown ELF class"
-        raise source.error(f"{reason} ({ident[4]})", section=what, offset=4)
+        raise source.error(f"{reason} (EI_CLASS {ident[4]})", section=what, offset=4)
     if ident[5] != ELFDATA2LSB:
-        raise source.error(f"not little-endian (EI_DATA {ident[5]})", section=what, offset=5)
+        raise source.error(f"only little-endian ELF files are supported (EI_DATA {ident[5]})", section=what, offset=5)
     (_, _, _, _, os_abi, abi_version, kind, machine, _, entry, phoff, shoff, flags, _, phentsize, phnum,
      shentsize, shnum, shstrndx) = source.unpack(_EHDR, 0, what)
     return ElfHeader(

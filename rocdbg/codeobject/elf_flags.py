@@ -60,11 +60,11 @@ def code_object_version(os_abi: int, abi_version: int) -> int | None:
         abi = OsAbi(os_abi)
     except ValueError:
         names = ", ".join(f"{known.value} ({known.label})" for known in OsAbi)
-        raise UnknownAbiError(f"unknown EI_OSABI {os_abi}; those known are {names}", 7) from None
+        raise UnknownAbiError(f"unknown EI_OSABI {os_abi}; known values are {names}", 7) from None
     last = _LAST_ABI_VERSION[abi]
     if abi_version > last:
         versions = "0 to 4 (code object versions 2 to 6)" if abi is OsAbi.AMDGPU_HSA else "0"
-        raise UnknownAbiError(f"unknown EI_ABIVERSION {abi_version}; {abi.label} is known with {versions}", 8)
+        raise UnknownAbiError(f"unknown EI_ABIVERSION {abi_version}; known values for {abi.label} are {versions}", 8)
     return abi_version + 2 if abi is OsAbi.AMDGPU_HSA else None
 
 

@@ -67,7 +67,7 @@ def iter_notes(elf: Elf) -> Iterator[Note]:
         for note in _notes_in(elf.source, offset, offset + size, section):
             count += 1
             if count > _MOST:
-                raise elf.source.error(f"more than {_MOST} notes", section=section, offset=note.offset)
+                raise elf.source.error(f"the file has more than {_MOST} notes", section=section, offset=note.offset)
             yield note
 
 
@@ -78,7 +78,7 @@ def _notes_in(source: Source, at: int, end: int, section: str) -> Iterator[Note]
         name_at = at + _NHDR.size
         data_at = name_at + _align4(name_size)
         if data_at + size > end:
-            reason = f"a note of {name_size} + {size} bytes runs past the end at {end:#x}"
+            reason = f"a note with a name of {name_size} and contents of {size} bytes runs past the end at {end:#x}"
             raise source.error(reason, section=section, offset=at)
         owner = decode_text(source.data[name_at : name_at + name_size].rstrip(b"\0"))
         yield Note(owner, kind, source.bytes_at(data_at, size, section), data_at, section)

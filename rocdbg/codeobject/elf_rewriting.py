@@ -35,14 +35,18 @@ def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
     """
     sections = elf.section_list
     if not sections or not elf.header.name_section:
-        raise elf.source.error("there are no named sections")
+        raise elf.source.error("sections cannot be added, because the file has no table of section names")
     for section in sections:
         if section.name in contents and _is_loaded(elf, section):
-            raise elf.source.error("is loaded, and cannot be replaced", section=f"section {section.name}")
+            reason = "the section is loaded, and cannot be replaced"
+            raise elf.source.error(reason, section=f"section {section.name}")
     known = {section.name for section in sections}
     new = [name for name in contents if name not in known]
     if len(sections) + len(new) >= SHN_LORESERVE:
-        raise elf.source.error(f"{len(sections)} sections are the most that a file can have")
+        reason = (
+            f"{len(new)} sections cannot be added: the file has {len(sections)}, and {SHN_LORESERVE - 1} is the limit"
+        )
+        raise elf.source.error(reason)
     name_index = elf.header.name_section
     names, name_offsets = _names(elf, sections[name_index], new)
     end = _loaded_end(elf, sections)
@@ -106,7 +110,9 @@ def _append(out: bytearray, data: bytes, alignment: int) -> int:
 def _names(elf: Elf, section: Section, new: list[str]) -> tuple[bytes, dict[str, int]]:
     """The section names with new ones appended, and the offsets of those."""
     if new and (section.type != SHT_STRTAB or _is_loaded(elf, section)):
-        raise elf.source.error("no name can be added to the table of section names", section=f"section {section.name}")
+        raise elf.source.error(
+            "no name can be added: this is not a table of strings, or it is loaded", section=f"section {section.name}"
+        )
     data = bytearray(section.data)
     offsets = {}
     for name in new:

@@ -140,7 +140,7 @@ class SymbolTable:
 
     def __getitem__(self, index: int) -> Symbol:
         if not 0 <= index < len(self.array):
-            raise self.source.error(f"no symbol {index}, there are {len(self.array)}", section=self.name)
+            raise self.source.error(f"there is no symbol {index}: the table has {len(self.array)}", section=self.name)
         name, info, other, shndx, value, size = self.array[index].tolist()
         return Symbol(index, self._name(name), value, size, info & 15, info >> 4, other & 3, shndx)
 
@@ -267,5 +267,7 @@ class SymbolTable:
     def _name(self, offset: int) -> str:
         name = self._strings.get(offset) if offset else ""
         if name is None:
-            raise self.source.error(f"a name at {offset:#x} lies outside the string table", section=self.name)
+            raise self.source.error(
+                f"the name of a symbol is at {offset:#x}, outside the string table", section=self.name
+            )
         return name

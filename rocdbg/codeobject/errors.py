@@ -33,7 +33,7 @@ class NoSuchKernelError(Error):
         self.name = name
         self.near = near
         hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        super().__init__(one_line(f'no kernel "{name}" in {file}{hint}'))
+        super().__init__(one_line(f'there is no kernel "{name}" in {file}{hint}'))
 
 
 class UnresolvedSymbolError(Error):

@@ -79,7 +79,7 @@ class FileBytes:
             if not part and start >= needed:
                 break
             if not part:
-                raise CodeObjectError(self._name, "became shorter while it was read", offset=start)
+                raise CodeObjectError(self._name, "the file became shorter while it was read", offset=start)
             parts.append(part)
             start += len(part)
             size -= len(part)

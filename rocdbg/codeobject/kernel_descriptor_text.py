@@ -1,10 +1,11 @@
 """Kernel descriptors of code object V3 and later as assembler directives.
 
-They re-assemble to the same descriptor for the code object's target id. They differ from llvm-objdump's output in the
-two cases in which that output does not: if XNACK may be on, the assembler accepts only 1 for
-``.amdhsa_reserve_xnack_mask``, and counts the registers of the mask itself; and a number of user SGPRs that does not
-follow from the enabled ones (gfx11) needs a directive. Properties without a directive are comments. As in llvm-objdump,
-a descriptor in which reserved bits are set has no directives: a line names the bits, and the bytes follow.
+They re-assemble to the same descriptor for the code object's target id. In two cases, llvm-objdump's output does not
+re-assemble to the same descriptor, and only in these cases do the directives differ from that output: if XNACK may be
+on, the assembler accepts only 1 for ``.amdhsa_reserve_xnack_mask``, and counts the registers of the mask itself; and a
+number of user SGPRs that does not follow from the enabled ones (gfx11) needs a directive. Properties without a
+directive are comments. As in llvm-objdump, a descriptor in which reserved bits are set has no directives: a line names
+the bits, and the bytes follow.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class Kernel:
     def _check_generation(self) -> None:
         code_object = self.code_object
         if code_object.target.generation is Generation.R600:
-            reason = f"is for {code_object.target.name}, which has no kernel descriptors"
+            reason = f"the code is for {code_object.target.name}, which has no kernel descriptors"
             raise code_object.source.error(reason, section="ELF header", offset=48)
 
     def _require_symbol(self) -> Symbol:

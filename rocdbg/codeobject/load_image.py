@@ -45,7 +45,7 @@ class LoadedImage(Struct, frozen=True):
         """The loaded address of a symbol; raises `CodeObjectError` if there is none with this name."""
         symbol = self.symbols.get(name)
         if symbol is None:
-            raise CodeObjectError(self.layout.source.name, f'no symbol "{name}"', section="symbol table")
+            raise CodeObjectError(self.layout.source.name, f'there is no symbol "{name}"', section="symbol table")
         return self.layout.place(self.base, symbol)
 
 
@@ -53,7 +53,7 @@ def load_image(code_object: CodeObject, base: int, resolve: Resolver | None) -> 
     """See `CodeObject.load`."""
     layout = code_object.layout
     if base % layout.alignment:
-        reason = f"cannot be loaded at {base:#x}, the address must be a multiple of {layout.alignment:#x}"
+        reason = f"cannot be loaded at {base:#x}: the address must be a multiple of {layout.alignment:#x}"
         raise code_object.source.error(reason)
     segments = []
     for part in layout.parts:

@@ -107,14 +107,14 @@ def lay_out(code_object: CodeObject) -> Layout:
     end = max((part.address + part.size for part in parts), default=0)
     end = max((end, *(address + symbols[index].size for index, address in common.items())))
     if end > MAX_IMAGE_SIZE:
-        reason = f"the image would take {end:#x} bytes, the limit is {MAX_IMAGE_SIZE:#x}"
+        reason = f"the loaded code object would take {end:#x} bytes; the limit is {MAX_IMAGE_SIZE:#x}"
         raise code_object.source.error(reason, section="program headers")
     lds, lds_size = _lay_out_lds(symbols)
     got_address = _align(end, 8)
     got = {key: got_address + 8 * slot for slot, key in enumerate(got_symbols(code_object))}
     alignment = max([PAGE, *(s.alignment for s in code_object.container.segments if s.type == PT_LOAD)])
     if alignment & (alignment - 1) or alignment > MAX_IMAGE_SIZE:
-        reason = f"the alignment {alignment:#x} is not a power of two of reasonable size"
+        reason = f"the alignment {alignment:#x} is not a power of two up to {MAX_IMAGE_SIZE:#x}"
         raise code_object.source.error(reason, section="program headers")
     size = got_address + 8 * len(got) if got else end
     return Layout(
@@ -152,7 +152,10 @@ def _place_sections(code_object: CodeObject) -> tuple[tuple[Part, ...], dict[int
             continue
         alignment = max(PAGE, section.alignment)
         if alignment & (alignment - 1) or max(alignment, section.size) > MAX_IMAGE_SIZE:
-            reason = f"{section.name} of {section.size:#x} bytes, aligned to {alignment:#x}, cannot be placed"
+            reason = (
+                f"section {section.name} ({section.size:#x} bytes, aligned to {alignment:#x}) cannot be placed in "
+                "memory"
+            )
             raise code_object.source.error(reason, section="section headers")
         at = _align(at, alignment)
         addresses[section.index] = at
@@ -167,7 +170,7 @@ def _place_sections(code_object: CodeObject) -> tuple[tuple[Part, ...], dict[int
     for index in (code_object.symbols.array["shndx"] == SHN_COMMON).nonzero()[0].tolist():
         symbol = code_object.symbols[index]
         if symbol.size > MAX_IMAGE_SIZE:
-            reason = f"common symbol {symbol.name} has {symbol.size:#x} bytes"
+            reason = f"common symbol {symbol.name} has {symbol.size:#x} bytes; the limit is {MAX_IMAGE_SIZE:#x}"
             raise code_object.source.error(reason, section="symbol table")
         at = _align(at, max(1, symbol.value))
         common[index] = at

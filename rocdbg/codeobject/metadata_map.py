@@ -63,7 +63,7 @@ class MetadataMap:
         values = self._list(key)
         for value in values:
             if not isinstance(value, str):
-                raise self._error(key, f"holds {_kind(value)}, not text")
+                raise self._error(key, f"contains {_kind(value)}, but only text is expected")
         return tuple(values)
 
     def integers(self, key: str, length: int | None = None) -> tuple[int, ...] | None:
@@ -71,7 +71,7 @@ class MetadataMap:
             return None
         numbers = tuple(self._integer(key, value) for value in self._list(key))
         if length is not None and len(numbers) != length:
-            raise self._error(key, f"has {len(numbers)} numbers, expected {length}")
+            raise self._error(key, f"has {len(numbers)} numbers, but {length} are expected")
         return numbers
 
     def choice(self, key: str, kind: Callable[[str], _E]) -> _E | None:
@@ -94,14 +94,14 @@ class MetadataMap:
         """All maps in it, by name."""
         for key in self._values:
             if not isinstance(key, str):
-                raise self._error("", f"holds {_kind(key)} for a key, not text")
+                raise self._error("", f"has {_kind(key)} as a key, but keys must be text")
             yield key, self.map(key)
 
     def numbers(self) -> dict[int, int]:
         """All values by number, as registers are stored. Only the lower 32 bits of each value are used."""
         for key in self._values:
             if not isinstance(key, int) or isinstance(key, bool):
-                raise self._error("", f"holds {_kind(key)} for a key, not a number")
+                raise self._error("", f"has {_kind(key)} as a key, but keys must be numbers")
         return {key: self._integer(str(key), value) & 0xFFFF_FFFF for key, value in self._values.items()}
 
     def maps(self, key: str) -> Iterator[MetadataMap]:

@@ -113,7 +113,7 @@ def read_metadata(file: str, notes: list[Note]) -> Metadata | None:
         work.unit()
         total += len(note.description)
         if total > _MAX_TOTAL:
-            reason = f"notes of more than {_MAX_TOTAL} bytes"
+            reason = f"the notes have more than {_MAX_TOTAL} bytes in total"
             raise CodeObjectError(file, reason, section=note.section, offset=note.offset)
         if note.owner == "AMDGPU" and note.type == NT_AMDGPU_METADATA:
             found.append((note, _unpack_msgpack(file, note)))

@@ -29,15 +29,15 @@ def read_msgpack(data: bytes) -> Any:
     Raises `MsgPackDamage`.
     """
     if len(data) > MAX_SIZE:
-        raise MsgPackDamage(f"{len(data)} bytes, the limit is {MAX_SIZE}")
+        raise MsgPackDamage(f"it has {len(data)} bytes; the limit is {MAX_SIZE}")
     if len(data) - len(data.translate(None, _OPENING)) > _MAX_CONTAINERS:
-        raise MsgPackDamage(f"more than {_MAX_CONTAINERS} maps and arrays")
+        raise MsgPackDamage(f"it has more than {_MAX_CONTAINERS} maps and arrays")
     # The library allocates an array before reading it, and arrays may be nested, so their total length must fit the
     # data. Bytes that look like an array may be part of something else, so each candidate is checked.
     claimed = sum(int.from_bytes(match[1] or match[2], "big") for match in _LONG.finditer(data))
     if claimed > len(data):
         if len(data) > _MAX_CHECKED:
-            raise MsgPackDamage(f"arrays of {claimed} values in {len(data)} bytes")
+            raise MsgPackDamage(f"its arrays would have {claimed} values, but it has only {len(data)} bytes")
         _check(data)
     try:
         return msgpack.unpackb(
@@ -70,7 +70,7 @@ def _check(data: bytes) -> None:
         if not waiting:
             return
         if at >= size:
-            raise MsgPackDamage("incomplete input")
+            raise MsgPackDamage("it ends too early")
         waiting[-1] -= 1
         code = data[at]
         at += 1
@@ -93,10 +93,10 @@ def _check(data: bytes) -> None:
             count = int.from_bytes(data[at : at + width], "big") * (1 if code in _ARRAY else 2)
             at += width
         else:
-            raise MsgPackDamage(f"unknown code {code:#x}")
+            raise MsgPackDamage(f"it has the unknown type code {code:#x}")
         if count:
             waiting.append(count)
             if len(waiting) > _DEEPEST:
-                raise MsgPackDamage(f"nested deeper than {_DEEPEST}")
+                raise MsgPackDamage(f"it is nested more than {_DEEPEST} deep")
             if sum(waiting) > size - at:
-                raise MsgPackDamage(f"{count} values do not fit the data")
+                raise MsgPackDamage(f"an array or map would have {count} values, which do not fit into the data")

@@ -83,7 +83,7 @@ def find_images(source: Source, start: int, end: int) -> Iterator[OffloadImage]:
         size, images = _read(source, start, end)
         yield from images
         start += -(-size // _ALIGNMENT) * _ALIGNMENT
-    raise source.error(f"more than {_MOST} binaries", section=_WHAT, offset=start)
+    raise source.error(f"there are more than {_MOST} offload binaries", section=_WHAT, offset=start)
 
 
 def _after_padding(source: Source, start: int, end: int) -> int:
@@ -102,14 +102,15 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
     """The binary that starts at ``start``: its size, and its images."""
     magic, version, size, entries, count = source.unpack(_HEADER, start, _WHAT)
     if magic != OFFLOAD_MAGIC:
-        raise source.error("is not an offload binary", section=_WHAT, offset=start)
+        raise source.error("there is no offload binary at this offset", section=_WHAT, offset=start)
     if version not in _STRINGS:
-        raise source.error(f"unknown version {version}, expected 1 or 2", section=_WHAT, offset=start + 4)
+        raise source.error(f"unknown version {version}; expected 1 or 2", section=_WHAT, offset=start + 4)
     if not _HEADER.size <= size <= end - start:
-        raise source.error(f"its size {size} does not fit the {end - start} bytes there", section=_WHAT, offset=start)
+        reason = f"its size is stated as {size} bytes, but there are only {end - start}"
+        raise source.error(reason, section=_WHAT, offset=start)
     count = 1 if version == 1 else count
     if count > _MOST:
-        raise source.error(f"{count} images, the limit is {_MOST}", section=_WHAT, offset=start)
+        raise source.error(f"it has {count} images; the limit is {_MOST}", section=_WHAT, offset=start)
     part = _Part(source, start, size)
     images, total, strings = [], 0, 0
     for index in range(count):
@@ -117,10 +118,11 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
         image, form, place, length, own_strings = part.image(version, entries + index * _ENTRY.size)
         strings += own_strings
         if strings * _STRINGS[version].size > size:  # a check, because images that share strings would each read them
-            raise source.error(f"{strings} strings do not fit the binary of {size}", section=_WHAT, offset=start)
+            reason = f"{strings} strings do not fit into its {size} bytes"
+            raise source.error(reason, section=_WHAT, offset=start)
         total += length
         if place + length > size or total > size:  # each image that shares bytes would copy them
-            reason = f"image {index} of {length} bytes at {place:#x} does not fit the binary of {size}"
+            reason = f"image {index} ({length} bytes at {place:#x}) does not fit into its {size} bytes"
             raise source.error(reason, section=_WHAT, offset=start)
         kind, triple, arch = image
         images.append(OffloadImage(start + place, length, kind, triple, arch, form))
@@ -136,7 +138,7 @@ class _Part(Struct, frozen=True):
 
     def _at(self, offset: int, length: int) -> int:
         if offset + length > self.size:
-            reason = f"{length} bytes at {offset:#x} do not fit the binary of {self.size}"
+            reason = f"{length} bytes are needed at {offset:#x}, but it has only {self.size}"
             raise self.source.error(reason, section=_WHAT, offset=self.start)
         return self.start + offset
 
@@ -146,7 +148,7 @@ class _Part(Struct, frozen=True):
         at = self._at(offset, _ENTRY.size)
         form, kind, _, strings, count, place, length = self.source.unpack(_ENTRY, at, _WHAT)
         if count > _MOST:
-            raise self.source.error(f"{count} strings, the limit is {_MOST}", section=_WHAT, offset=at)
+            raise self.source.error(f"an image has {count} strings; the limit is {_MOST}", section=_WHAT, offset=at)
         layout, texts = _STRINGS[version], {}
         for index in range(count):
             fields = self.source.unpack(layout, self._at(strings + index * layout.size, layout.size), _WHAT)

@@ -128,7 +128,7 @@ def _entries_of(inner: Source, size: int) -> tuple[BundleEntry, ...]:
     first ones.
     """
     if inner.data[: len(BUNDLE_MAGIC)] != BUNDLE_MAGIC:
-        raise inner.error("is not an offload bundle", section="bundle", offset=0)
+        raise inner.error("the uncompressed data is not an offload bundle", section="bundle", offset=0)
     return _read_entries(inner, 0, size)[0]
 
 
@@ -149,7 +149,7 @@ def find_bundles(source: Source, start: int, end: int, budget: Budget | None = N
 
 
 def _find(source: Source, start: int, end: int) -> int | None:
-    """The offset of the next bundle, None if there is none."""
+    """Return the offset of the next bundle; None if there is none."""
     # Begin with a small step, because bundles are mostly adjacent. Padding is never as large as the permitted gap.
     step = 1 << 12
     last = min(end, start + _MAX_GAP)
@@ -175,7 +175,7 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
     (count,) = source.unpack(_COUNT, at, what)
     at += _COUNT.size
     if count * _ENTRY.size > size_in_all - at:
-        raise source.error(f"{count} entries do not fit the file", section=what, offset=start)
+        raise source.error(f"{count} entries do not fit into the file", section=what, offset=start)
     entries = []
     end = at
     total = 0
@@ -183,15 +183,17 @@ def _read_entries(source: Source, start: int, size_in_all: int) -> tuple[tuple[B
         work.unit()
         offset, size, id_size = source.unpack(_ENTRY, at, what)
         if id_size > _MAX_ID:
-            raise source.error(f"entry {index} has an id of {id_size} bytes", section=what, offset=at)
+            raise source.error(
+                f"the id of entry {index} has {id_size} bytes; the limit is {_MAX_ID}", section=what, offset=at
+            )
         text = decode_text(source.bytes_at(at + _ENTRY.size, id_size, what))
         if start + offset + size > size_in_all:
-            reason = f"entry {index} ({text}) of {size} bytes at {offset:#x} runs past the end of the file"
+            reason = f"entry {index} ({text}; {size} bytes at {offset:#x}) runs past the end of the file"
             raise source.error(reason, section=what, offset=at)
         # Each of the entries that share bytes would copy them.
         total += size
         if total > size_in_all:
-            reason = f"entry {index} ({text}) of {size} bytes overlaps others"
+            reason = f"entry {index} ({text}; {size} bytes) overlaps other entries"
             raise source.error(reason, section=what, offset=at)
         at += _ENTRY.size + id_size
         end = max(end, at, start + offset + size if size else 0)
@@ -215,9 +217,9 @@ def _read_ccob(source: Source, start: int) -> _Stream:
     what = _COMPRESSED
     _, version, method = source.unpack(_CCOB_START, start, what)
     if version not in _CCOB_SIZES:
-        raise source.error(f"unknown version {version}, expected 1 to 3", section=what, offset=start + 4)
+        raise source.error(f"unknown version {version}; expected 1 to 3", section=what, offset=start + 4)
     if method not in _METHODS:
-        reason = f"unknown method {method}, expected 0 (zlib) or 1 (zstd)"
+        reason = f"unknown compression method {method}; expected 0 (zlib) or 1 (zstd)"
         raise source.error(reason, section=what, offset=start + 6)
     sizes = source.unpack(_CCOB_SIZES[version], start + _CCOB_START.size, what)
     at = start + _CCOB_START.size + _CCOB_SIZES[version].size
@@ -225,6 +227,6 @@ def _read_ccob(source: Source, start: int) -> _Stream:
     if version > 1:
         end = start + sizes[0]
         if not at <= end <= len(source):
-            reason = f"its size {sizes[0]} does not fit the file of {len(source):#x} bytes"
+            reason = f"its size is stated as {sizes[0]} bytes, which do not fit into the file of {len(source):#x} bytes"
             raise source.error(reason, section=what, offset=start)
     return _Stream(at, end, version > 1, sizes[-2], _METHODS[method])

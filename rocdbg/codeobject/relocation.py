@@ -115,7 +115,7 @@ def _records(
         try:
             kind = RelocationType(info & _MASK32)
         except ValueError:
-            reason = f"record {index} has the unknown relocation type {info & _MASK32}"
+            reason = f"relocation {index} has the unknown type {info & _MASK32}"
             raise code_object.source.error(reason, section=section) from None
         addend = addends[0] if fields is None else _addend(fields, offset, kind)
         yield Relocation(base + offset, kind, info >> 32, addend, dynamic)
@@ -195,7 +195,7 @@ def _rel16(code_object: CodeObject, record: Relocation, value: int) -> int:
     """A branch distance: in dwords, from the instruction after the branch."""
     distance = (value - 4) // 4
     if (value - 4) % 4 or not -0x8000 <= distance <= 0x7FFF:
-        reason = f"R_AMDGPU_REL16 cannot hold the distance {value} from {record.address:#x}"
+        reason = f"the distance {value} from {record.address:#x} cannot be expressed by R_AMDGPU_REL16"
         raise code_object.source.error(reason, section="relocations")
     return distance
 

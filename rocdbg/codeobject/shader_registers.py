@@ -99,7 +99,7 @@ class UnknownRegisterError(Error):
     def __init__(self, name: str) -> None:
         self.name = name
         known = ", ".join(_SETTABLE)
-        super().__init__(f"no register {name} can be given for a launch; there are {known}")
+        super().__init__(f"register {name} cannot be given for a launch; those that can are {known}")
 
 
 _SETTABLE = (

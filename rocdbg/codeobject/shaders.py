@@ -219,7 +219,7 @@ def _recorded_shaders(code_object: CodeObject) -> Iterator[ShaderProgram]:
         (symbols[index] for index in symbols.defined(kinds)), key=lambda symbol: (symbol.section_index, symbol.value)
     )
     if len(functions) != len(records):
-        reason = f"has {len(records)} records, there are {len(functions)} functions"
+        reason = f"the section has {len(records)} records, but there are {len(functions)} functions"
         raise code_object.source.error(reason, section=CONFIG)
     stages = {stage.rsrc1: stage for stage in HardwareStage}
     for symbol, (stage, registers) in zip(functions, records, strict=True):
@@ -241,7 +241,7 @@ def _records(code_object: CodeObject) -> Iterator[tuple[int, dict[int, int]]]:
             record = {}
         if not record:
             if address >> 2 not in begins:
-                reason = f"begins with register {address:#x}, which is of no stage"
+                reason = f"a record begins with register {address:#x}, which belongs to no shader stage"
                 raise code_object.source.error(reason, section=CONFIG)
             stage = address >> 2
         record[address >> 2] = value

@@ -47,5 +47,5 @@ class StringTable:
         starts = starts[starts <= ends[-1]]
         total = int((ends[np.searchsorted(ends, starts)] - starts).sum())
         if total > 8 * len(self.data) + _SLACK:
-            reason = f"names of {total} bytes in all overlap in a table of {len(self.data)}"
+            reason = f"too many names overlap: together they have {total} bytes, but the table has {len(self.data)}"
             raise self._source.error(reason, section=self._name)

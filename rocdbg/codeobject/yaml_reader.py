@@ -1,7 +1,7 @@
 """YAML of code object V2, as plain maps, lists and text.
 
-This module assembles and counts the parser's events itself, because the library's composer recurses for every bracket,
-so that deeply nested text ends the process, and expands a few nested aliases to gigabytes.
+This module assembles and counts the parser's events itself, because the library's composer is not safe: it recurses for
+every bracket, so deeply nested text ends the process, and it expands a few nested aliases to gigabytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_yaml(text: str) -> Any:
     import yaml  # only code object V2 needs it, and it takes a while
 
     if len(text) > MAX_SIZE:
-        raise YamlDamage(f"{len(text)} characters, the limit is {MAX_SIZE}")
+        raise YamlDamage(f"it has {len(text)} characters; the limit is {MAX_SIZE}")
     documents: list[Any] = []
     # For each open map or list: itself, and the key that waits for its value (None if a key is next).
     stack: list[tuple[dict[str, Any] | list[Any], str | None]] = []
@@ -39,7 +39,7 @@ def read_yaml(text: str) -> Any:
         if not stack:
             documents.append(value)
             if len(documents) > 1:
-                raise YamlDamage("more than one document")
+                raise YamlDamage("it contains more than one document")
             return
         holder, key = stack[-1]
         if isinstance(holder, list):
@@ -58,21 +58,21 @@ def read_yaml(text: str) -> Any:
             work.unit()
             count += 1
             if count > _MOST:
-                raise YamlDamage(f"more than {_MOST} values")
+                raise YamlDamage(f"it has more than {_MOST} values")
             if isinstance(event, yaml.ScalarEvent):
                 put(event.value)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
                 if len(stack) >= _DEEPEST:
-                    raise YamlDamage(f"nested deeper than {_DEEPEST}")
+                    raise YamlDamage(f"it is nested more than {_DEEPEST} deep")
                 made: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
                 put(made)
                 stack.append((made, None))
             elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
                 stack.pop()
             elif isinstance(event, yaml.AliasEvent):
-                raise YamlDamage("aliases, which no compiler writes")
+                raise YamlDamage("it contains an alias, which is not supported")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if "nesting depth" in str(error):  # libyaml newer than 0.2.5 looks ahead and has a limit of its own
-            raise YamlDamage(f"nested deeper than {_DEEPEST}") from None
+            raise YamlDamage(f"it is nested more than {_DEEPEST} deep") from None
         raise YamlDamage(str(error).splitlines()[0] if str(error) else type(error).__name__) from None
     return documents[0] if documents else None

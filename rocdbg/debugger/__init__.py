@@ -7,12 +7,12 @@ what they return; requests that cannot be met raise subclasses of `rocdbg.Error`
 from __future__ import annotations
 
 from rocdbg.arch.lane_sets import lane_list, lane_mask, lane_ranges
+from rocdbg.debugger.base.engine_settings import PrintSettings, Settings
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.running.stop_events import Signal, StopEvent, StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, ExpectResult
 
 __all__ = [
     "DebuggerError",

@@ -153,7 +153,9 @@ def _in_arrow(text: str, index: int) -> bool:
 
 
 def _operand(text: str) -> int:
-    """Return where the operand at the end of the text begins, including brackets that close in it."""
+    """Return the position at which the operand at the end of the text begins. The operand may contain complete pairs of
+    brackets.
+    """
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         char = text[index]

@@ -24,7 +24,7 @@ from rocdbg.debugger.expr.names.convenience_variables import EvaluationHost, Fun
 from rocdbg.debugger.plugin_session import PluginSession
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.appearance import Pretty, PrettyPrinter
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
@@ -79,7 +79,7 @@ class PluginApi:
     def function(self, name: str, function: Function) -> None:
         """Add the convenience function ``$name``: ``function(host, values) -> Value``."""
         if not isinstance(name, str) or not name.isidentifier():
-            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is not a name for a convenience function.")
+            raise PluginError(f"Plug-in {self._plugin.name}: {name!r} is not a valid name for a convenience function.")
         self._plugin.functions.append(name)
         plugin, host = self._plugin, self._host
 
@@ -87,7 +87,7 @@ class PluginApi:
             result: object = host.call(plugin, f"function ${name}", lambda: function(evaluation, arguments))
             if not isinstance(result, Value):
                 kind = type(result).__name__
-                raise PluginError(f"Plug-in {plugin.name}: function ${name} gave {kind}, not a Value.")
+                raise PluginError(f"Plug-in {plugin.name}: function ${name} returned {kind}, not a Value.")
             return result
 
         self._host.session.convenience.functions[name] = guarded
@@ -142,7 +142,7 @@ class PluginHost(Observer):
                 module_and_source = self._shipped(what)
                 if module_and_source is None:
                     known = ", ".join(sorted({*points, *_shipped_names()})) or "none"
-                    raise PluginError(f"There is no plug-in {what}; installed are: {known}.")
+                    raise PluginError(f"No plug-in {what} is installed; installed plug-ins: {known}.")
                 name, (module, source) = what, module_and_source
             else:
                 if not is_file:
@@ -310,15 +310,15 @@ def checked(result: object) -> Pretty | str | None:
     if result is None or isinstance(result, str):
         return result if result is None else str.__str__(result)  # of a subclass of str, keep only the text
     if not isinstance(result, Pretty):
-        raise TypeError(f"a pretty-printer gives Pretty, str or None, not {type(result).__name__}")
+        raise TypeError(f"a pretty-printer must return Pretty, str or None, not {type(result).__name__}")
     if not isinstance(result.text, str | None):
-        raise TypeError(f"the text of Pretty is str or None, not {type(result.text).__name__}")
+        raise TypeError(f"the text of a Pretty must be str or None, not {type(result.text).__name__}")
     children = tuple(islice(result.children, MAX_CHILDREN + 1))
     if len(children) > MAX_CHILDREN:
-        raise ValueError(f"more than {MAX_CHILDREN} children")
+        raise ValueError(f"a Pretty can have at most {MAX_CHILDREN} children")
     for child in children:
         if not (isinstance(child, tuple | list) and len(child) == 2 and isinstance(child[1], Value)):
-            raise TypeError("a child of Pretty is a pair of a name and a Value")
+            raise TypeError("each child of a Pretty must be a pair of a name and a Value")
     text = result.text if result.text is None else str.__str__(result.text)
     return Pretty(text, tuple((str(name), value) for name, value in children), str(result.hint))
 

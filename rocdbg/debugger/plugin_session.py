@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocdbg.debugger.program.program import Program
     from rocdbg.debugger.reports.symbol_queries import Symbols
     from rocdbg.debugger.session import Session
-    from rocdbg.debugger.target.state import Target
+    from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class PluginSession:

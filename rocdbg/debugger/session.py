@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocdbg.codeobject.code_object_uri import is_uri
 from rocdbg.codeobject.host_program import is_program
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError, NotRunningError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint, Event
@@ -48,7 +48,7 @@ from rocdbg.debugger.running.signal_info import define_signal_info
 from rocdbg.debugger.running.skip_list import SkipList
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.launcher import Launcher
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.values.format_letters import Format
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_history import ValueHistory
@@ -65,18 +65,14 @@ if TYPE_CHECKING:
 class Session:
     """The interface for front ends, made of parts that each serve one kind of request.
 
-    Attributes:
-        settings, warnings: `Settings`; what a front end shows after a command, `Warnings`.
-        inferior: the program being debugged, `Inferior`: program, target, waves, frames of any lane.
-        launch: kernel, grid, workgroup, arguments of the next run, `LaunchControl`.
-        program_launch: program, arguments, environment, GPUs for whole programs, `ProgramLaunch`.
-        launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that another part sets.
-        breakpoints: `BreakpointTable`.
-        skips: functions that `step` does not enter, `SkipList`.
-        history, convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``).
-        plugins, observers: `PluginHost`; those who are notified of launches, stops and ends, `Observer`.
-        sources: source text, `SourceFiles`.
-        symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
+    Attributes: settings, warnings: `Settings`; what a front end shows after a command, `Warnings`. inferior: the
+    program being debugged, `Inferior`: program, target, waves, frames of any lane. launch: kernel, grid, workgroup,
+    arguments of the next run, `LaunchControl`. program_launch: program, arguments, environment, GPUs for whole
+    programs, `ProgramLaunch`. launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that
+    another part sets. breakpoints: `BreakpointTable`. skips: functions that `step` does not enter, `SkipList`. history,
+    convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``). plugins,
+    observers: `PluginHost`; the objects that are notified of launches, stops and ends, `Observer`. sources: source
+    text, `SourceFiles`. symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
 
     And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.
@@ -227,7 +223,7 @@ class Session:
 
     def restore_recording(self, path: Path) -> None:
         """``record restore``: load the run in a file, and go to its beginning. Raises `rocdbg.Error`."""
-        from rocdbg.debugger.time.saved_runs import RestoredRun  # imported late: few sessions restore one
+        from rocdbg.debugger.time.record_save_and_restore import RestoredRun  # imported late: few sessions restore one
 
         restored = RestoredRun(path)
         if restored.warning:
@@ -257,8 +253,8 @@ class Session:
         self.focus.settle()
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
-        """Use a launch that another program made: code objects, description, and arguments as `launch.binding.bind` has
-        them.
+        """Use a launch that another program made: its code objects, its description, and its arguments in the form that
+        `launch.binding.bind` accepts.
         """
         self.running.leave()
         self.launch.set_programs(programs)
@@ -272,7 +268,7 @@ class Session:
         target = self.inferior.target or self.launcher.remains()
         if not isinstance(target, RecordedTarget):
             raise NotRunningError
-        from rocdbg.debugger.time.saved_runs import save_run
+        from rocdbg.debugger.time.record_save_and_restore import save_run
 
         save_run(self.launch, target, path)
 
@@ -314,9 +310,9 @@ class Session:
         """``break`` and ``tbreak``. An empty ``text`` means the selected frame's position. ``places`` are the places to
         which the text resolves, if they are known already.
 
-        With ``pending``, a breakpoint at an unknown location waits for it; otherwise this raises `LocationSpecError`.
-        Locations at which the condition has no meaning are disabled, with a warning; with ``force``, even if that
-        applies to all.
+        With ``pending``, a breakpoint at an unknown location waits until the location becomes known; otherwise this
+        raises `LocationSpecError`. Locations at which the condition has no meaning are disabled, with a warning. If it
+        has no meaning at any location, its error is raised, unless ``force`` is given.
         """
         locations: Sequence[Location] = []
         try:
@@ -350,7 +346,8 @@ class Session:
         ``awatch``).
 
         With ``location``, watch the memory where the expression is now; with ``mask``, all memory whose address agrees
-        in the bits that the mask sets; with ``every_lane``, the expression in each lane of the wave.
+        with that of the expression in the bits that the mask sets; with ``every_lane``, the expression in each lane of
+        the wave.
         """
         made = self.running.watcher.make(
             expression, self.focus.current, location=location, every_lane=every_lane, access=access,

@@ -14,9 +14,9 @@ from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.runnable import Resume, TargetStop
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.simulated_target import SimTarget
-from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.errors import Error
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.run_options import RunOptions

@@ -52,7 +52,7 @@ class LaneDword(Storage):
         self.kind = whole.places[0].storage.kind
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
-        raise EvaluationError("the lane is not known")
+        raise EvaluationError("the value differs from lane to lane, and no lane is selected")
 
     def words(self, offset: int = 0) -> str:
         return f"a lane's dword of {self.whole.describe()}"
@@ -97,13 +97,13 @@ def _lane_dword(m: Machine, operands: Operands) -> None:
     whole = m.pop_location()
     place = whole.places[0] if len(whole.places) == 1 else None
     if place is None or place.storage.has_implicit_pointer:
-        raise EvaluationError("a vector in several places")
+        raise EvaluationError("the vector is in more than one place, so its location in a lane cannot be derived")
     kind = place.storage.kind
     if kind is StorageKind.UNDEFINED:
         m.stack.append(whole)
         return
     if place.offset % LANE_BITS or place.storage.size - place.offset < LANE_BITS * m.context.lanes:
-        raise EvaluationError("a vector without an element for each lane")
+        raise EvaluationError("the vector does not have an element for each lane")
     m.stack.append(LocationDescription(Place(LaneDword(whole))))
 
 
@@ -137,7 +137,7 @@ def _place_at(place: Place, lane: int) -> Place:
         if not depends_on_lane(LocationDescription(place)):
             return place
         return Place(CompositeStorage([(at_lane(part, lane), bits) for part, bits in storage.parts]), place.offset)
-    raise EvaluationError(f"a location of all lanes has no form for one: {storage.words()}")
+    raise EvaluationError(f"the location in one lane cannot be derived from the one for all lanes: {storage.words()}")
 
 
 def depends_on_lane(location: LocationDescription) -> bool:

@@ -63,7 +63,7 @@ def _one_element(number: int) -> int:
 
 
 class Processor(Struct, frozen=True):
-    """How a processor's code usually addresses its stack, which location expressions do not state (see
+    """How a processor's code usually addresses its stack. Location expressions do not state this (see
     `rocdbg.dwarf.normalisation`).
 
     `swizzled_stack`: stack and frame pointers are offsets for the whole wave, because scratch is accessed through a

@@ -223,7 +223,7 @@ class Interpreter:
             case CfaOperand.ADDRESS:
                 address = self.read_address(cursor)
                 if address is None:
-                    raise EvaluationError("the address is relative to a base that the section does not have")
+                    raise EvaluationError("the address is indirect, or relative to a base that is not known")
                 return address
             case CfaOperand.U1:
                 return cursor.unsigned(1)
@@ -261,9 +261,9 @@ class Interpreter:
 
     def _advance(self, target: int) -> int:
         if self.initial is None:
-            raise IllFormed("a CIE cannot advance the location")
+            raise IllFormed("the instructions of a CIE must not advance the location")
         if target < self.location:
-            raise IllFormed(f"the location goes back from {self.location:#x} to {target:#x}")
+            raise IllFormed(f"the instruction moves the location back from {self.location:#x} to {target:#x}")
         return target
 
     def _copy(self, rules: dict[int, Rule]) -> dict[int, Rule]:
@@ -280,7 +280,7 @@ class Interpreter:
 
     def _restore_state(self) -> None:
         if not self._stack:
-            raise IllFormed("there is no remembered state")
+            raise IllFormed("there is no remembered state to restore")
         state = self._stack.pop()
         # The CFA is remembered too, as all producers assume.
         self.cfa, self.rules = state.cfa, state.rules
@@ -304,7 +304,7 @@ class Interpreter:
         old = self.cfa
         if not isinstance(old, CfaRegister):
             what = "there is no CFA rule" if old is None else "the CFA is defined by an expression"
-            raise IllFormed(f"nothing to change: {what}")
+            raise IllFormed(f"the CFA rule cannot be changed: {what}")
         match meaning:
             case "def_cfa_register":
                 return CfaRegister(numbers[0], old.displacement, old.address_space)
@@ -315,7 +315,7 @@ class Interpreter:
 
     def _register_rule(self, meaning: str, operands: list[int | bytes]) -> None:
         if not operands:
-            raise IllFormed("the instruction belongs to another architecture")
+            raise IllFormed("the instruction is defined only for another architecture")
         number = operands[0]
         assert isinstance(number, int)
         second = operands[1] if len(operands) > 1 else 0

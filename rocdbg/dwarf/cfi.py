@@ -257,7 +257,7 @@ class FrameTable:
         """
         pc = context.pc
         if pc is None:
-            raise EvaluationError("unwinding needs a program location, and there is none")
+            raise EvaluationError("unwinding needs a program location, but the context has none")
         pc -= load_bias(context)
         row = self.row(pc)
         if row is None:
@@ -307,7 +307,7 @@ class FrameTable:
                 is_64 = True
                 length = cursor.unsigned(8)
             elif length >= 0xFFFFFFF0:
-                raise DecodeError(f"reserved unit length {length:#x}", offset=start)
+                raise DecodeError(f"the length {length:#x} of the entry is reserved", offset=start)
             if not length:
                 if self._eh_frame:
                     break
@@ -348,7 +348,7 @@ class FrameTable:
         if offset in self._cies:
             return self._cies[offset]
         if not 0 <= offset < len(self._section):
-            raise DecodeError(f"the entry's CIE would be at {offset:#x}, outside of the section", offset=user)
+            raise DecodeError(f"the entry refers to a CIE at {offset:#x}, outside the section", offset=user)
         cursor = Cursor(self._section, offset, what="CIE")
         is_64 = False
         length = cursor.unsigned(4)
@@ -360,7 +360,7 @@ class FrameTable:
         cursor.end = cursor.position + length
         identifier = cursor.unsigned(8 if is_64 and not self._eh_frame else 4)
         if not self._is_cie(identifier, is_64):
-            raise DecodeError(f"the entry refers to {offset:#x} as its CIE, which is not a CIE", offset=user)
+            raise DecodeError(f"the entry refers to a CIE at {offset:#x}, but there is no CIE", offset=user)
         cie = self._cies[offset] = self._read_cie(cursor, offset)
         return cie
 

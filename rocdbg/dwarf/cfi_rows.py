@@ -154,7 +154,7 @@ class Row(Struct, frozen=True):
     def _enter(self, column: int, active: tuple[int, ...]) -> tuple[int, ...]:
         if column in active:
             what = "the canonical frame address" if column == _CFA else f"register {column}"
-            raise IllFormed(f"the call frame information depends on itself: {what}")
+            raise IllFormed(f"the rule for {what} depends on itself")
         if len(active) >= _MAX_CHAIN:
             raise LimitExceeded(f"call frame rules depend on each other more than {_MAX_CHAIN} deep")
         return (*active, column)
@@ -181,7 +181,7 @@ class Row(Struct, frozen=True):
     @staticmethod
     def _at_cfa(cfa: LocationDescription | None) -> LocationDescription:
         if cfa is None:
-            raise IllFormed("a rule refers to the canonical frame address, which has no rule")
+            raise IllFormed("a register rule needs the canonical frame address, for which there is no rule")
         return cfa
 
     def _other_register(self, number: int, rule: RegisterRule, context: Context) -> LocationDescription:
@@ -190,13 +190,13 @@ class Row(Struct, frozen=True):
         other: Rule | None = rule
         while isinstance(other, RegisterRule):
             if other.register in seen:
-                raise IllFormed(f"the register rules of {number} and {other.register} depend on each other")
+                raise IllFormed(f"the rules for registers {number} and {other.register} depend on each other")
             seen.add(other.register)
             other = self.rules.get(other.register)
         wanted, found = _register_bits(context, number), _register_bits(context, rule.register)
         if wanted != found:
             raise IllFormed(
-                f"register {number} of {wanted} bits cannot be kept in register {rule.register} of {found} bits"
+                f"{wanted}-bit register {number} cannot be saved in {found}-bit register {rule.register}"
             )
         return context.register_location(rule.register)
 
@@ -211,17 +211,17 @@ class Row(Struct, frozen=True):
         bits = _register_bits(context, number)
         if bits != space.address_bits:
             raise IllFormed(
-                f"register {number} of {bits} bits cannot hold an address of {space.address_bits} bits"
+                f"{bits}-bit register {number} cannot hold a {space.address_bits}-bit address"
             )
         return implicit_location(place.address or 0, bits)
 
     def _value(self, number: int, value: Value, context: Context) -> LocationDescription:
         if isinstance(value, ImplicitPointerValue):
-            raise IllFormed(f"the value of register {number} is an implicit pointer")
+            raise IllFormed(f"the rule for register {number} gives an implicit pointer, which no register can hold")
         bits = _register_bits(context, number)
         size = context.architecture.address_bits if value.type is None else value.type.size
         if size != bits:
-            raise IllFormed(f"a value of {size} bits cannot be that of register {number} of {bits} bits")
+            raise IllFormed(f"the rule for register {number}, which has {bits} bits, gives a {size}-bit value")
         if value.type is None:
             assert isinstance(value.value, int)
             return implicit_location(value.value, bits)

@@ -37,8 +37,8 @@ def check_part(location: LocationDescription, bits: int, first: int = 0) -> None
         storage = place.storage
         if storage.kind is not StorageKind.UNDEFINED and place.offset + first + bits > storage.size:
             raise IllFormed(
-                f"a part of {bits} bits from bit {place.offset + first} is not within {storage.words()} "
-                f"({storage.size} bits)"
+                f"a part of {bits} bits, starting at bit {place.offset + first}, reaches beyond the end of "
+                f"{storage.words()} ({storage.size} bits)"
             )
 
 
@@ -160,7 +160,9 @@ class RepeatedStorage(Storage):
     def plan_write(self, offset: int, bits: int, value: int, plan: list[Write]) -> None:
         for skip, count, position in self._pieces(offset, bits):
             if len(plan) > MAX_FRAGMENTS:
-                raise LimitExceeded("the write is spread over too many parts")
+                raise LimitExceeded(
+                    f"a write to this composite location would consist of more than {MAX_FRAGMENTS} parts"
+                )
             self.location.plan_write(count, skip, value >> position & (1 << count) - 1, plan)
 
     def fragments(self, offset: int, bits: int) -> Iterator[Fragment]:
@@ -302,7 +304,7 @@ def select(
     if not element_bits or not count:
         raise IllFormed(f"element size {element_bits} and count {count} must not be 0")
     if mask_bits < count:
-        raise IllFormed(f"a mask of {mask_bits} bits is too small for {count} parts")
+        raise IllFormed(f"a {mask_bits}-bit mask is too small for {count} elements")
     lanes = (1 << count) - 1
     beyond: tuple[int, LocationDescription, Place] | None = None
     for location, chosen in ((zero, ~mask & lanes), (one, mask & lanes)):

@@ -55,8 +55,8 @@ class Conventions:
         return data
 
     def extent(self, location: LocationDescription, size: int) -> LocationDescription:
-        """Return an object's location with everything undefined that cannot hold the object; `size` is the object's in
-        bytes.
+        """Return an object's location, in which all storage that cannot hold the object is undefined; `size` is the
+        object's size in bytes.
         """
         return location
 
@@ -98,7 +98,7 @@ class Gcc(Conventions):
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """As `rocdbg.dwarf.gcc_conventions.location` rewrites it."""
+        """Return the expression as `rocdbg.dwarf.gcc_conventions.location` rewrites it."""
         return gcc_conventions.location(data, self.dialect)
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
@@ -117,7 +117,7 @@ class UpstreamClang(Conventions):
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """As `normalise` rewrites it."""
+        """Return the expression as `normalise` rewrites it."""
         version = self.version if self.version is not None else _SPACES_SINCE
         return normalise(
             data, target, wave_size=wave_size, frame_base=False, size=size, aggregate=aggregate,
@@ -125,7 +125,7 @@ class UpstreamClang(Conventions):
         )
 
     def frame_base(self, data: bytes, target: str, wave_size: int) -> bytes:
-        """As `normalise` rewrites it."""
+        """Return the expression as `normalise` rewrites it."""
         return normalise(data, target, wave_size=wave_size, frame_base=True)
 
     def member(self, data: bytes) -> bytes:

@@ -29,7 +29,7 @@ class Cursor:
         stop = start + size
         if size < 0 or stop > self.end:
             needed = size if abs(size) < 1 << 64 else f"{size:#x}"
-            raise DecodeError(f"{self.what} ends where {needed} bytes are needed", offset=start)
+            raise DecodeError(f"{self.what} ends too early: {needed} more bytes are needed", offset=start)
         self.position = stop
         return self.data[start:stop]
 

@@ -39,6 +39,13 @@ class Operation(Struct, frozen=True):
         return self.info.code
 
     @property
+    def piece_bits(self) -> int:
+        """The size in bits that a `DW_OP_piece` or `DW_OP_bit_piece` gives its piece (A.2.5.4.4.6)."""
+        size = self.operands[0]
+        assert isinstance(size, int)
+        return size if self.info.meaning == "bit_piece" else 8 * size
+
+    @property
     def register(self) -> int | None:
         """The number of the register that a `DW_OP_reg*` or `DW_OP_regx` names (A.2.5.4.4.4), None for others."""
         meaning = self.info.meaning

@@ -35,7 +35,7 @@ _FIXED = {
 def uleb128(value: int) -> bytes:
     """The shortest unsigned LEB128 encoding of a non-negative number."""
     if value < 0:
-        raise DwarfError(f"{value} has no unsigned LEB128 encoding")
+        raise DwarfError(f"{value} is negative and cannot be encoded as unsigned LEB128")
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -70,7 +70,7 @@ def encode_operand(kind: Operand, value: OperandValue, address_size: int, offset
             return bytes([len(value)]) + value
         if kind in (Operand.BLOCK, Operand.EXPRESSION):
             return uleb128(len(value)) + value
-        raise DwarfError(f"a block of {len(value)} bytes is not an operand of kind '{kind.value}'")
+        raise DwarfError(f"a block of {len(value)} bytes cannot be encoded as an operand of kind '{kind.value}'")
     if kind is Operand.SLEB:
         return sleb128(value)
     if kind in (Operand.ULEB, Operand.REGISTER, Operand.BASE_TYPE):
@@ -82,11 +82,11 @@ def encode_operand(kind: Operand, value: OperandValue, address_size: int, offset
     elif kind in _FIXED:
         size, signed = _FIXED[kind]
     else:
-        raise DwarfError(f"{value} is not an operand of kind '{kind.value}'")
+        raise DwarfError(f"the number {value} cannot be encoded as an operand of kind '{kind.value}'")
     try:
         return value.to_bytes(size, "little", signed=signed)
     except OverflowError:
-        raise DwarfError(f"{value} does not fit an operand of kind '{kind.value}'") from None
+        raise DwarfError(f"{value} does not fit into an operand of kind '{kind.value}'") from None
 
 
 def encode_operation(
@@ -94,7 +94,7 @@ def encode_operation(
 ) -> bytes:
     """The bytes of one operation; `DwarfError` if the operands do not fit its row of the table."""
     if len(operands) != len(info.operands):
-        raise DwarfError(f"{info.name} has {len(info.operands)} operands, not {len(operands)}")
+        raise DwarfError(f"{info.name} takes {len(info.operands)} operands, but {len(operands)} are given")
     return info.encoding + b"".join(
         encode_operand(kind, value, address_size, offset_size)
         for kind, value in zip(info.operands, operands, strict=True)

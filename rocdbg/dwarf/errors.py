@@ -35,8 +35,8 @@ class DwarfError(Error):
             self.offset = offset
 
     def concern(self, attribute: str, entry: str) -> None:
-        """Fill in the attribute and the entry (A.3 to A.5), unless they are set because evaluating this attribute
-        required another, which failed.
+        """Fill in the attribute and the entry (A.3 to A.5), unless they are already set because this attribute required
+        another one, whose evaluation failed.
         """
         if self.attribute is None:
             self.attribute, self.entry = attribute, entry

@@ -58,7 +58,7 @@ def evaluate(
     if dialect not in DIALECTS:
         raise DwarfError(f"there is no dialect '{dialect}'; there are {', '.join(DIALECTS)}")
     if kind not in _KINDS:
-        raise DwarfError(f"there is no result kind '{kind}'; it is 'value', 'location' or None")
+        raise DwarfError(f"there is no result kind '{kind}'; use 'value', 'location' or None")
     if isinstance(data, Expression):
         dialect = data.dialect
         data = data.data

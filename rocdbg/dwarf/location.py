@@ -186,7 +186,7 @@ class LocationDescription:
             if best is None or result[1].bit_count() > best[1].bit_count():
                 best = result
         if best is None:
-            raise failure or EvaluationError("the location description has no place")
+            raise failure or EvaluationError("the location description is empty: the object is nowhere")
         return best
 
     def read_elements(self, element_bits: int, count: int, offset: int = 0) -> list[int | None]:

@@ -38,7 +38,7 @@ def parse_location_list(
     if not 0 <= offset <= len(section):
         raise DecodeError(f"the location list would begin beyond the section's {len(section)} bytes", offset=offset)
     if not 2 <= version <= 5:
-        raise DecodeError(f"location lists of DWARF version {version} are not known", offset=offset)
+        raise DecodeError(f"location lists of DWARF version {version} are not supported", offset=offset)
     if address_size not in (1, 2, 4, 8):
         raise DecodeError(f"address size {address_size} is not supported", offset=offset)
     cursor = Cursor(section, offset, what="location list")
@@ -51,9 +51,10 @@ def parse_location_list(
 
 def _indexed(debug_addr: Sequence[int] | None, index: int, start: int) -> int:
     if debug_addr is None:
-        raise EvaluationError("the location list needs .debug_addr", offset=start)
+        raise EvaluationError("the location list needs .debug_addr, which the file does not have", offset=start)
     if index >= len(debug_addr):
-        raise IllFormed(f"the address index {index:#x} is not below {len(debug_addr)}", offset=start)
+        reason = f"there is no address {index:#x} in .debug_addr: the unit has {len(debug_addr)}"
+        raise IllFormed(reason, offset=start)
     return debug_addr[index]
 
 

@@ -85,7 +85,8 @@ def _form_aspace_address(m: Machine, operands: Operands) -> None:
     if isinstance(address, ImplicitPointerValue):
         if address.address_space != number:
             raise EvaluationError(
-                f"an implicit pointer into address space {address.address_space} is used in address space {number:#x}"
+                f"an implicit pointer into address space {address.address_space:#x} cannot be used "
+                f"as an address in address space {number:#x}"
             )
         m.stack.append(m.dereference(address))
         return
@@ -146,12 +147,12 @@ def frame_base(m: Machine, attribute: ExpressionLike | None = None) -> LocationD
     assert isinstance(result, LocationDescription)
     location = result
     if len(location.places) != 1:
-        raise IllFormed(f"the frame base is not a single location: {location.describe()}")
+        raise IllFormed(f"the frame base must be a single location, but is {location.describe()}")
     storage = location.places[0].storage
     if isinstance(storage, RegisterStorage):
         return based(m, m.architecture.default_address_space, storage.number, 0)
     if storage.kind is not StorageKind.MEMORY:
-        raise IllFormed(f"the frame base is not in memory: {location.describe()}")
+        raise IllFormed(f"the frame base must be in memory, but is {location.describe()}")
     return location
 
 
@@ -292,7 +293,7 @@ def _bit_piece(m: Machine, operands: Operands) -> None:
 def _piece_end(m: Machine, operands: Operands) -> None:
     top = m.stack[-1] if m.stack else None
     if not isinstance(top, Incomplete):
-        raise IllFormed("there is no incomplete composite location to end")
+        raise IllFormed("there is no incomplete composite location on the stack to complete")
     m.stack[-1] = top.complete()
 
 

@@ -6,9 +6,10 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   address space of the location;
 * `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
   * `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
-  dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift by
-  16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if it is a piece
-  that upstream itself would not write so: whole bytes from bit 0, or bits of another lane;
+    dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift
+    by 16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if upstream
+    itself would not write this piece in this way: if the piece consists of whole bytes from bit 0, or of bits of
+    another lane;
 * without a named space (flang), `DW_OP_fbreg N` and `DW_OP_bregx s32/s33+N` are the focused lane's private memory
   too, and a pointer loaded from there is generic;
 * without a named space `DW_OP_bregx R+0, DW_OP_piece 4, DW_OP_bregx R+1+0, DW_OP_piece 4` is the place to which the
@@ -136,7 +137,7 @@ def _normalised(
             if _is_of_all_lanes(body, operation):
                 out += [_raw(body[0]), _piece(operation, body)]
             else:
-                bits = _piece_bits(operation)
+                bits = operation.piece_bits
                 out += [_part(body, bits, target, wave_size), _register_piece(operation, body, bits)]
             start = i + 1
     out.append(_part(operations[start:], size, target, wave_size, aggregate))
@@ -157,12 +158,6 @@ def _tuple_pieces(operations: Sequence[Operation]) -> int:
     consecutive = [operation.register for operation in registers] == list(range(first, first + count))
     whole = all(piece.info.meaning == "piece" and piece.operands[0] == LANE_BITS // 8 for piece in pieces)
     return count if consecutive and whole else 0
-
-
-def _piece_bits(piece: Operation) -> int:
-    size = piece.operands[0]
-    assert isinstance(size, int)
-    return size if piece.info.meaning == "bit_piece" else 8 * size
 
 
 def _register_piece(piece: Operation, body: Sequence[Operation], bits: int) -> bytes:
@@ -199,7 +194,7 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     for before, operation, behind in zip((None, *operations), operations, (*operations[1:], None), strict=False):
         alone = all(other is None or other.info.meaning in _PIECES for other in (before, behind))
         if alone and behind:
-            alone = _piece_bits(behind) <= LANE_BITS and not _is_of_all_lanes((operation,), behind)
+            alone = behind.piece_bits <= LANE_BITS and not _is_of_all_lanes((operation,), behind)
         register = operation.register if alone else None
         if register is not None and is_vector(register):
             out.append(assemble(*register_location(register), dialect=dialect))
@@ -219,7 +214,7 @@ def _is_of_all_lanes(body: Sequence[Operation], piece: Operation) -> bool:
     if len(body) != 1 or body[0].register is None:
         return False
     if piece.info.meaning == "piece":
-        return _piece_bits(piece) >= LANE_BITS * _FEWEST_LANES
+        return piece.piece_bits >= LANE_BITS * _FEWEST_LANES
     size, offset = piece.operands
     assert isinstance(size, int)
     assert isinstance(offset, int)

@@ -60,7 +60,7 @@ def _pop(stack: list[bool]) -> bool:
 
 
 def _step(operation: Operation, stack: list[bool], dialect: str) -> Iterator[bytes]:
-    """The operations written for one operation; updates the stack."""
+    """Return the operations that replace one operation; updates the stack."""
     meaning = operation.info.meaning
     raw = encode_operation(operation.info, operation.operands)
     if meaning == "push_object_address":

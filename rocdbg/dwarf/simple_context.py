@@ -99,7 +99,9 @@ class SimpleMemory:
 
     def _swizzled(self, address: int, size: int, lane: int | None) -> Iterator[int]:
         if lane is None:
-            raise EvaluationError("private memory of a lane needs a current lane, and there is none")
+            raise EvaluationError(
+                "private memory of a lane can be accessed only with a current lane, and there is none"
+            )
         wave = self._wave_size
         return (at // 4 * wave * 4 + lane * 4 + at % 4 for at in range(address, address + size))
 
@@ -274,7 +276,7 @@ class SimpleContext:
         if self.debug_addr is None:
             raise EvaluationError("an indexed address needs .debug_addr, and there is none")
         if index >= len(self.debug_addr):
-            raise IllFormed(f"the address index {index} is not below the {len(self.debug_addr)} of .debug_addr")
+            raise IllFormed(f"there is no address {index} in .debug_addr: the unit has {len(self.debug_addr)}")
         return self.debug_addr[index]
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:

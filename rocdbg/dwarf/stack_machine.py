@@ -221,7 +221,9 @@ class Machine:
                 target = handler(self, operands)
                 if target is not None:
                     if target < 0:
-                        raise IllFormed(f"the branch by {operands[1]!r} does not lead to an operation")
+                        raise IllFormed(
+                            f"the branch distance {operands[1]!r} does not lead to the beginning of an operation"
+                        )
                     i = target
                     work.unit()
                     self.budget.charge(count - target + 1)
@@ -287,7 +289,7 @@ class Machine:
         """The expressions of the entries that match the program location, else those of default entries (A.2.5.5)."""
         pc = context.pc
         if pc is None:
-            raise EvaluationError("a location list needs a program location, and there is none")
+            raise EvaluationError("a location list needs a program location, but the context has none")
         self.budget.charge(1 + (len(entries.entries) >> 6))
         return entries.matching(pc - load_bias(context))
 
@@ -389,8 +391,8 @@ class Machine:
             if entry.address_space == self.architecture.default_address_space:
                 return self.dereference(entry)
             raise EvaluationError(
-                f"an implicit pointer into address space {entry.address_space} is used as an address "
-                "of the default address space"
+                f"an implicit pointer into address space {entry.address_space:#x} cannot be used "
+                "as an address in the default address space"
             )
         if isinstance(entry, Value):
             name = entry.type.name if entry.type else "generic"
@@ -423,7 +425,9 @@ class Machine:
         if space.sees_lane and lane is None:
             lane = self.context.lane
             if lane is None and space.per_lane:
-                raise EvaluationError(f"address space {space.name} needs a current lane, and there is none")
+                raise EvaluationError(
+                    f"address space {space.name} can be accessed only with a current lane, and there is none"
+                )
         return LocationDescription(Place(MemoryStorage(self.context, space, lane), address << 3))
 
     def base_type(self, offset: int) -> BaseType:
@@ -432,7 +436,7 @@ class Machine:
         if not isinstance(content, BaseType):
             raise IllFormed(f"there is no base type entry at {offset:#x} of the compilation unit")
         if content.vector_size is not None and content.vector_size <= 0:
-            raise IllFormed(f"the vector size {content.vector_size} of '{content.name}' is not greater than 0")
+            raise IllFormed(f"the vector size of '{content.name}' is {content.vector_size}, but must be greater than 0")
         if content.bit_size <= 0:
             raise IllFormed(f"the size of base type '{content.name}' is {content.bit_size} bits")
         if content.size > MAX_TYPE_BITS:

@@ -202,7 +202,7 @@ class ImplicitPointerStorage(Storage):
         self.size = size
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
-        raise EvaluationError("the bits of an implicit pointer cannot be read, it can only be dereferenced")
+        raise EvaluationError("the bits of an implicit pointer cannot be read; it can only be dereferenced")
 
     def words(self, offset: int = 0) -> str:
         plus = f"{self.displacement:+d}" if self.displacement else ""
@@ -310,7 +310,7 @@ class MemoryStorage(_ByteStorage):
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
         if self.lane == ANY_LANE:
-            raise EvaluationError("per-lane memory is accessed without a lane")
+            raise EvaluationError("per-lane memory can be accessed only in a certain lane, and no lane is selected")
         shift = offset & 7
         data = self.access.read_memory(self._space, offset >> 3, (shift + bits + 7) >> 3, self.lane)
         mask = (1 << bits) - 1

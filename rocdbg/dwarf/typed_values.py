@@ -144,7 +144,7 @@ class ImplicitPointerValue(Value):
 
     def __getattribute__(self, name: str) -> object:
         if name == "value":
-            raise EvaluationError("an implicit pointer has no value, it can only be dereferenced")
+            raise EvaluationError("an implicit pointer has no value; it can only be dereferenced")
         return object.__getattribute__(self, name)
 
     def __eq__(self, other: object) -> bool:
@@ -351,7 +351,7 @@ def typed_binary(name: str, a: Value, b: Value) -> Value:
         result = _BITWISE[name](a.value, b.value)
     else:
         if b.value < 0:
-            raise EvaluationError("shift by a negative count")
+            raise EvaluationError("the shift count is negative")
         result = _shift(name, a.value & ((1 << type.bit_size) - 1), b.value, type.bit_size)
     return Value(type, _element_normal(result, type))
 
@@ -362,11 +362,11 @@ def typed_compare(name: str, a: Value, b: Value) -> bool:
     _require_arithmetic(a.type)
     if isinstance(a.value, tuple) or isinstance(b.value, tuple):
         if name not in ("eq", "ne"):
-            raise IllFormed(f"values of vector type '{a.type.name}' have no order")
+            raise IllFormed(f"vectors of type '{a.type.name}' can be compared only for equality")
         return (a.value == b.value) is (name == "eq")
     if isinstance(a.value, complex) or isinstance(b.value, complex):
         if name not in ("eq", "ne"):
-            raise IllFormed(f"complex numbers of type '{a.type.name}' have no order")
+            raise IllFormed(f"complex numbers of type '{a.type.name}' can be compared only for equality")
         return (a.value == b.value) is (name == "eq")
     exact_a, exact_b = getattr(a.value, "exact", None), getattr(b.value, "exact", None)
     if exact_a is not None and exact_b is not None:
@@ -388,7 +388,7 @@ def typed_unary(name: str, a: Value) -> Value:
         return Value(type, _map1(_invert, a.value, type))
     _require_arithmetic(type)
     if type.is_complex and name == "abs":
-        raise IllFormed(f"abs of a complex number of type '{type.name}' is of another type")
+        raise IllFormed(f"abs cannot be applied to a complex number of type '{type.name}'")
     return Value(type, _map1(operator.neg if name == "neg" else abs, a.value, type))
 
 
@@ -429,9 +429,11 @@ def _require_integral(type: BaseType, name: str) -> None:
 
 def _require_arithmetic(type: BaseType) -> None:
     if type.encoding not in _ARITHMETIC:
-        raise IllFormed(f"no arithmetic on '{type.name}' ({type.encoding})")
+        raise IllFormed(f"arithmetic is not possible with values of '{type.name}' ({type.encoding})")
     if (type.encoding in _FLOAT and not type.is_float) or (type.encoding == _COMPLEX and not type.is_complex):
-        raise EvaluationError(f"no arithmetic on floating point of {type.bit_size} bits ('{type.name}')")
+        raise EvaluationError(
+            f"arithmetic with {type.bit_size}-bit floating-point numbers ('{type.name}') is not supported"
+        )
 
 
 def convert(literal: Literal, source: BaseType | None, target: BaseType | None, generic_bits: int) -> Literal:
@@ -445,7 +447,7 @@ def convert(literal: Literal, source: BaseType | None, target: BaseType | None, 
             _require_arithmetic(type)
     lanes = source.vector_size if source else None
     if lanes != (target.vector_size if target else None):
-        raise IllFormed("vector types convert only to vector types of the same number of elements")
+        raise IllFormed("a vector type can be converted only to a vector type with the same number of elements")
     if isinstance(literal, tuple):
         assert target is not None
         return tuple(_convert_element(x, target, generic_bits) for x in literal)

@@ -27,13 +27,13 @@ from rocdbg.dwarf.typed_values import BaseType, ConstValue, ImplicitPointerValue
 
 def _accessible(entry: Entry) -> Entry:
     if type(entry) is Incomplete:
-        raise IllFormed("a stack operation accesses an incomplete composite location")
+        raise IllFormed("a stack operation cannot access an incomplete composite location")
     return entry
 
 
 def _at(m: Machine, index: int) -> Entry:
     if index >= len(m.stack):
-        raise IllFormed(f"there is no stack entry {index}, the stack has {len(m.stack)}")
+        raise IllFormed(f"there is no stack entry {index}: the stack has {len(m.stack)}")
     return _accessible(m.stack[-1 - index])
 
 
@@ -175,7 +175,7 @@ def _const_type(m: Machine, operands: Operands) -> None:
 
 def _check_size(base: BaseType, size: int) -> None:
     if base.byte_size != size:
-        raise IllFormed(f"the size {size} does not match base type '{base.name}' of {base.byte_size} bytes")
+        raise IllFormed(f"the operand has {size} bytes, but base type '{base.name}' has {base.byte_size}")
 
 
 @handles("push_lane")
@@ -205,23 +205,23 @@ def _push_iteration(m: Machine, operands: Operands) -> None:
 def _pop_two(m: Machine) -> tuple[int | Value, int | Value]:
     """The second and the top entry, values of the same type."""
     if len(m.stack) < 2:
-        raise IllFormed(f"two stack entries are needed, the stack has {len(m.stack)}")
+        raise IllFormed(f"two stack entries are needed, but the stack has {len(m.stack)}")
     b = m.pop_value()
     a = m.pop_value()
     if isinstance(a, int) and isinstance(b, int):
         return a, b
     for entry in (a, b):
         if isinstance(entry, ImplicitPointerValue):
-            raise EvaluationError("no arithmetic with an implicit pointer")
+            raise EvaluationError("arithmetic is not possible with an implicit pointer")
     if isinstance(a, int) or isinstance(b, int):
         typed = b if isinstance(a, int) else a
         assert isinstance(typed, Value)
         assert typed.type is not None
-        raise IllFormed(f"operands of different types: generic and '{typed.type.name}'")
+        raise IllFormed(f"the operands have different types: generic and '{typed.type.name}'")
     assert a.type is not None
     assert b.type is not None
     if not a.type.same_as(b.type):
-        raise IllFormed(f"operands of different types: '{a.type.name}' and '{b.type.name}'")
+        raise IllFormed(f"the operands have different types: '{a.type.name}' and '{b.type.name}'")
     m.budget.charge(2 * _cost(a.type) if a.type.is_wide else _cost(a.type))
     return a, b
 
@@ -312,7 +312,7 @@ def _pop_number(m: Machine) -> int | Value:
     value = m.pop_value()
     if isinstance(value, Value):
         if isinstance(value, ImplicitPointerValue):
-            raise EvaluationError("no arithmetic with an implicit pointer")
+            raise EvaluationError("arithmetic is not possible with an implicit pointer")
         assert value.type is not None
         m.budget.charge(_cost(value.type))
     return value
@@ -373,7 +373,7 @@ def _reinterpret(m: Machine, operands: Operands) -> None:
         bits, size = typed_values.to_bits(a.value, a.type), a.type.size
     wanted = m.bits if target is None else target.size
     if size != wanted:
-        raise IllFormed(f"a value of {size} bits cannot be reinterpreted in a type of {wanted} bits")
+        raise IllFormed(f"a {size}-bit value cannot be reinterpreted in a {wanted}-bit type")
     m.stack.append(bits if target is None else Value(target, typed_values.from_bits(bits, target)))
 
 
@@ -415,7 +415,7 @@ def _fetch_implicit_pointer(m: Machine, location: LocationDescription, bits: int
     if storage is None:
         return None
     if others or position != storage.size:
-        raise EvaluationError("an implicit pointer can only be read as a whole, and with nothing else")
+        raise EvaluationError("an implicit pointer can be read only as a whole and without neighbouring bits")
     base: BaseType | None = None
     if storage.address_space != m.architecture.default_address_space:
         base = BaseType(f"address of space {storage.address_space}", "DW_ATE_unsigned", storage.size)
@@ -513,7 +513,9 @@ def _entry_value(m: Machine, operands: Operands) -> None:
             m.stack.append(_register_value(m, number, result))
             return
         if m.dialect != "llvm22":
-            raise IllFormed(f"the result in the calling frame is neither a value nor a register: {result.describe()}")
+            raise IllFormed(
+                f"the result in the calling frame must be a value or a register, but is {result.describe()}"
+            )
         # Plain DWARF 5 keeps its meaning: where it defines the result as a value (`DW_OP_addr`, `DW_OP_breg*`), it is a
         # value.
         m.stack.append(m.as_value(result))

@@ -43,9 +43,9 @@ def _parse(name: str) -> TargetId:
     found = TargetId.parse(name)
     target = found.target
     if target.is_generic:
-        raise AgentError(name, f"it is not a GPU but a family of them: {', '.join(target.members)}")
+        raise AgentError(name, f"it names a family of GPUs; use one of its members: {', '.join(target.members)}")
     if target.is_r600 or not target.generation >= 9:
-        raise AgentError(name, "GPUs from gfx900 on are simulated")
+        raise AgentError(name, "only GPUs from gfx900 on can be simulated")
     return TargetId.of(
         target,
         sramecc=Feature.ON if found.sramecc is Feature.ANY else found.sramecc,

@@ -112,7 +112,7 @@ class ProgramProcess:
         """Free the result of `allocate`, `pin`, `reserve` or `attach`. Raises RequestError, AllocationError."""
         allocation = self.allocations.pop(address, None)
         if allocation is None:
-            raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {address:#x}")
+            raise RequestError(Status.INVALID_ALLOCATION, f"no allocation begins at {address:#x}")
         self.pinned.pop(address, None)
         self.mappings.free(address)
         self.memory.global_memory.free(allocation)
@@ -127,7 +127,7 @@ class ProgramProcess:
         """Map memory that the program has allocated also at a reserved address. Raises RequestError."""
         allocation = self.allocations.get(source)
         if allocation is None:
-            raise RequestError(Status.INVALID_ALLOCATION, f"nothing was allocated at {source:#x}")
+            raise RequestError(Status.INVALID_ALLOCATION, f"no allocation begins at {source:#x}")
         self.mappings.map(address, size, allocation, offset)
 
     def attach(self, other: ProgramProcess, address: int, size: int) -> tuple[Allocation, int]:
@@ -137,8 +137,11 @@ class ProgramProcess:
         return allocation, offset
 
     def code_written(self, address: int, size: int) -> None:
-        """Called when the program has written to code."""
-        self.memory.global_memory.note_written(address, size)
+        """Called when the program has written to the code at an address; bytes beyond its allocation are ignored."""
+        memory = self.memory.global_memory
+        allocation = memory.find(address)
+        if allocation is not None:
+            memory.note_written(address, min(size, allocation.end - address))
 
     # -- code ------------------------------------------------------------------------------------------------
 
@@ -163,7 +166,8 @@ class ProgramProcess:
         """Create a queue of ``size`` packets. Raises RequestError, AllocationError."""
         device = self.device(node)
         if not 1 <= size <= _MOST_PACKETS or size & (size - 1):
-            raise RequestError(Status.INVALID_ARGUMENT, f"a queue of {size} packets cannot be made")
+            limits = f"the number must be a power of 2, at most {_MOST_PACKETS}"
+            raise RequestError(Status.INVALID_ARGUMENT, f"cannot create a queue of {size} packets: {limits}")
         self._numbers["queue"] += 1
         queue = ProgramQueue(
             self._numbers["queue"], device, self.memory, size, kind, doorbell, self.traced,
@@ -236,8 +240,8 @@ class ProgramProcess:
         return bool(status == Status.SUCCESS)
 
     def share_pinned(self, address: int) -> bool:
-        """Whether to retry the access to a faulting address: either it is in pinned memory whose pages the program has
-        now shared, or there was an interrupt before it could share them.
+        """Ask the program to share the pages at a faulting address, if it is in pinned memory. Return whether to retry
+        the access: True if the program has shared the pages, or if an interrupt came before it could do so.
         """
         allocation = self.memory.global_memory.find(address)
         if allocation is None or self.pinned.get(allocation.address) is not allocation:

@@ -27,9 +27,12 @@ def make_parser() -> argparse.ArgumentParser:
         description="Run a HIP, OpenCL or OpenMP program, unchanged, on simulated AMD GPUs.",
         allow_abbrev=False,
     )
-    parser.add_argument("--gpu", "-gpu", metavar="LIST", help="gfx90a or gfx90a,gfx1100; default: what its code is for")
-    parser.add_argument("program", metavar="PROGRAM", help="what to run")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="what it is given")
+    parser.add_argument(
+        "--gpu", "-gpu", metavar="LIST", help="the GPUs to simulate, such as gfx90a or gfx90a,gfx1100; by default "
+        "those for which PROGRAM was compiled"
+    )
+    parser.add_argument("program", metavar="PROGRAM", help="the program to run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="an argument of the program")
     return parser
 
 

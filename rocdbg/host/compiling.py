@@ -41,7 +41,7 @@ def compilers() -> list[list[str]]:
         try:
             return [shlex.split(named)]
         except ValueError:
-            raise RuntimeLibraryError(f"CC is not a command: {named}") from None
+            raise RuntimeLibraryError(f"the environment variable CC is not a valid command: {named}") from None
     return [[found] for name in COMPILERS if (found := shutil.which(name))]
 
 
@@ -85,7 +85,7 @@ def _compile(command: list[str]) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
         telling = next((line for line in said if "error" in line), said[0])
-        raise RuntimeLibraryError(f"{command[0]} says: {telling}")
+        raise RuntimeLibraryError(f"{command[0]} failed: {telling}")
 
 
 __all__ = [

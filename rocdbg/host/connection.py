@@ -28,8 +28,6 @@ from rocdbg.host.simulated_gpu import symbol_records
 from rocdbg.sim.core.memory import AllocationError
 
 _CHUNK = 1 << 20
-_MOST_PAYLOAD = 512 << 20
-"""Bytes that come with a request: a code object of the largest size, with the definitions of its symbols."""
 
 
 class Disconnected(Exception):
@@ -128,9 +126,9 @@ class Requests:
 
     def _one(self) -> None:
         operation, size, *arguments = REQUEST.unpack(receive(self._connection, REQUEST.size))
-        if size > _MOST_PAYLOAD:
+        if size > protocol.MAX_PAYLOAD:
             discard(self._connection, size)
-            reason = f"a request with {size} bytes, the limit is {_MOST_PAYLOAD}"
+            reason = f"a request of {size} bytes exceeds the limit of {protocol.MAX_PAYLOAD}"
             send(self._connection, Status.OUT_OF_RESOURCES, (), reason.encode())
             return
         payload = receive(self._connection, size) if size else bytearray()
@@ -201,7 +199,7 @@ class Requests:
         return (), b""
 
     def _code_written(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:
-        self._process.code_written(a[0], min(a[1], protocol.MAX_PAYLOAD))
+        self._process.code_written(a[0], a[1])
         return (), b""
 
     def _queue(self, a: tuple[int, ...], payload: bytearray) -> tuple[tuple[int, ...], bytes]:

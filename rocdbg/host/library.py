@@ -63,7 +63,7 @@ def runtime_library() -> RuntimeLibrary:
     if not found:
         named = ", ".join(COMPILERS[:5])
         raise RuntimeLibraryError(
-            f"no C compiler was found ({named}); install one, or name yours in the environment variable CC"
+            f"no C compiler was found ({named}); install one, or set the environment variable CC to yours"
         )
     folder = _cache_folder()
     reason = ""
@@ -115,7 +115,9 @@ def _cache_folder() -> Path:
     """A directory that belongs to the user."""
     base = default_cache_directory()
     if base is None:
-        raise RuntimeLibraryError("there is no home directory for it; name a directory in ROCDBG_CACHE_DIR")
+        raise RuntimeLibraryError(
+            "there is no home directory in which to store it; set ROCDBG_CACHE_DIR to a directory"
+        )
     try:
         outer = open_private(base)
         try:

@@ -60,21 +60,22 @@ class Mappings:
         """Map an allocation's bytes from ``offset`` on also at an address in a range. Raises RequestError."""
         window = self._memory.window
         if offset + size > -(-source.size // _GRANULE) * _GRANULE:
-            raise RequestError(Status.INVALID_ARGUMENT, f"{source.label} ends before {offset + size}")
+            raise RequestError(Status.INVALID_ARGUMENT, f"{source.label} is smaller than {offset + size} bytes")
         foreign = self._ranges.get(source.address)
         if foreign is None:
             self._place(address, size, window.file, source.address - window.base + offset)
         elif foreign.file is not None:
             self._place(address, size, foreign.file, foreign.offset + offset)
         else:
-            raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is not memory")
+            raise RequestError(Status.INVALID_ALLOCATION, f"{source.label} is a reserved range without memory")
 
     def attach(self, other: SharedMemory, address: int, size: int) -> tuple[Allocation, int]:
         """Map an allocation of another process for kernels; returns its address, and its offset in that process's file.
         Raises RequestError, AllocationError."""
         source = other.global_memory.find(address)
         if source is None or source.address != address or source.size != size:
-            raise RequestError(Status.INVALID_ARGUMENT, f"no allocation of {size} bytes is at {address:#x} there")
+            reason = f"the other process has no allocation of {size} bytes at {address:#x}"
+            raise RequestError(Status.INVALID_ARGUMENT, reason)
         allocation = self.reserve(size, 0, "of another process")
         found = self._ranges[allocation.address]
         found.file, found.offset = os.dup(other.window.file), address - other.window.base  # that process may end first
@@ -98,7 +99,7 @@ class Mappings:
         low, high = address - found.allocation.address, address - found.allocation.address + size
         parts = [part for part in found.parts if low <= part.low and part.high <= high]
         if sum(part.high - part.low for part in parts) != size:
-            raise RequestError(Status.INVALID_ALLOCATION, f"not all of {size} bytes at {address:#x} is mapped")
+            raise RequestError(Status.INVALID_ALLOCATION, f"the {size} bytes at {address:#x} are not all mapped")
         for part in parts:
             part.access = PageFlags(0)
             for asked, right in _RIGHTS.items():
@@ -136,17 +137,18 @@ class Mappings:
         for part in found.parts:
             if (part.low, part.high) == (low, low + size):
                 return part
-        raise RequestError(Status.INVALID_ALLOCATION, f"{size} bytes at {address:#x} are not a mapping")
+        raise RequestError(Status.INVALID_ALLOCATION, f"the {size} bytes at {address:#x} are not exactly one mapping")
 
     def _place(self, address: int, size: int, file: int, offset: int) -> _Part:
         found = self._range(address)
         low, high = address - found.allocation.address, address - found.allocation.address + size
         if not size or address % _GRANULE or size % _GRANULE or offset % _GRANULE:
-            raise RequestError(Status.INVALID_ARGUMENT, f"mappings are of whole pages of {_GRANULE} bytes")
+            raise RequestError(Status.INVALID_ARGUMENT, f"a mapping must consist of whole pages of {_GRANULE} bytes")
         if high > -(-found.allocation.size // _GRANULE) * _GRANULE:
-            raise RequestError(Status.INVALID_ALLOCATION, f"{found.allocation.label} ends before {address + size:#x}")
+            reason = f"the mapping would end at {address + size:#x}, which is outside its reserved range"
+            raise RequestError(Status.INVALID_ALLOCATION, reason)
         if any(part.low < high and low < part.high for part in found.parts):
-            raise RequestError(Status.INVALID_ARGUMENT, f"something is mapped at {address:#x} already")
+            raise RequestError(Status.INVALID_ARGUMENT, f"the {size} bytes at {address:#x} overlap an existing mapping")
         try:
             self._memory.window.place(address, size, file, offset)
         except MemoryError as error:

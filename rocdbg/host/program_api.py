@@ -47,7 +47,7 @@ class Program:
         report: Callable[[str], None] | None = None,
     ) -> None:
         if not arguments:
-            raise ProgramError("no program is named")
+            raise ProgramError("no program is given")
         self.arguments = [os.fspath(argument) for argument in arguments]
         self.agents = parse_agents(gpu or default_gpu(self.arguments[0]))
         self._environment, self._cwd = environment or {}, cwd

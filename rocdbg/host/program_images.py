@@ -132,21 +132,22 @@ class ImageRequest(Struct, frozen=True):
             raise RequestError(Status.INVALID_ARGUMENT, "an image's description was received incompletely")
         geometry, linear, width, height, depth, array, kind, order, row, piece, levels, level = IMAGE.unpack(data)
         if geometry not in _LARGEST:
-            raise RequestError(Status.INVALID_ARGUMENT, f"there are no images of geometry {geometry}")
+            raise RequestError(Status.INVALID_ARGUMENT, f"image geometry {geometry} is not known")
         shape = Geometry(geometry)
         if not width:
-            raise RequestError(Status.INVALID_ARGUMENT, "an image is at least 1 texel wide")
+            raise RequestError(Status.INVALID_ARGUMENT, "an image must be at least 1 texel wide")
         high, deep = max(1, height), max(1, depth, array)
         most = _LARGEST[shape]
         if any(size > limit for size, limit in zip((width, high, deep), most, strict=True)):
             sizes = "x".join(map(str, (width, high, deep)))
-            reason = f"an image of {sizes} texels; at most {'x'.join(map(str, most))} are possible"
+            reason = f"an image of {sizes} texels exceeds the limit of {'x'.join(map(str, most))}"
             raise RequestError(Status.IMAGE_SIZE_UNSUPPORTED, reason)
         most_levels = 1 if linear or shape is Geometry.BUFFER else min(_MOST_LEVELS, max(width, high).bit_length())
         if levels > most_levels and levels > 1:
-            raise RequestError(Status.IMAGE_SIZE_UNSUPPORTED, f"such an image cannot have {levels} levels of detail")
+            reason = f"an image of this size and geometry has at most {most_levels} levels of detail, not {levels}"
+            raise RequestError(Status.IMAGE_SIZE_UNSUPPORTED, reason)
         if level >= max(1, levels):
-            raise RequestError(Status.INVALID_ARGUMENT, f"the image has no level of detail {level}")
+            raise RequestError(Status.INVALID_ARGUMENT, f"the image does not have a level of detail {level}")
         return cls(shape, bool(linear), width, high, deep, kind, order, row, piece, max(1, levels), level)
 
 
@@ -168,7 +169,7 @@ def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage
     """Create the image whose texels are at ``base``. Raises RequestError."""
     found = format_for(target, request.geometry, request.kind, request.order)
     if found is None:
-        reason = f"{target.name} has no images of channel type {request.kind} and order {request.order}"
+        reason = f"{target.name} does not support images of channel type {request.kind} and order {request.order}"
         raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, reason)
     form, _ = found
     chip = chip_of(target)
@@ -177,11 +178,12 @@ def make_image(target: Target, request: ImageRequest, base: int) -> ProgramImage
     assert code is not None
     texel = formats_of(rules)[code].size
     if base % ALIGNMENT:
-        raise RequestError(Status.INVALID_ARGUMENT, f"an image cannot begin at {base:#x}: not a multiple of 256")
+        raise RequestError(Status.INVALID_ARGUMENT, f"the address of an image, {base:#x}, is not a multiple of 256")
     if request.geometry is Geometry.BUFFER:
         buffer = buffer_words(chip, base, form.data, request.width, form.select)
         if buffer is None:
-            raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"{target.name} has no buffers of {form.name}")
+            reason = f"{target.name} does not support image buffers of format {form.name}"
+            raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, reason)
         size = request.width * texel
         return ProgramImage(size, texel, size, size, 0, _object(buffer, request))
     image, layout = _linear(chip, request, form, code, texel, base)
@@ -198,7 +200,7 @@ def _linear(
     pitch, rest = divmod(request.row_pitch, texel) if request.linear else (0, 0)
     unit = 128 if chip.rules is Rules.GFX12 else 256
     if rest or (request.linear and request.row_pitch % unit):
-        reason = f"rows of {request.row_pitch} bytes; they are multiples of {unit}"
+        reason = f"a row pitch of {request.row_pitch} bytes is not possible: it must be a multiple of {unit}"
         raise RequestError(Status.IMAGE_PITCH_UNSUPPORTED, reason)
     sizes = (request.width, request.height, request.slices)
     try:
@@ -207,9 +209,9 @@ def _linear(
             select=form.select, border=form.border, pitch=pitch,
         )  # fmt: skip
     except ValueError as error:
-        raise RequestError(Status.IMAGE_PITCH_UNSUPPORTED, f"the GPU cannot have such an image ({error})") from None
+        raise RequestError(Status.IMAGE_PITCH_UNSUPPORTED, f"the GPU cannot hold such an image ({error})") from None
     if request.linear and request.slice_pitch and request.slices > 1 and request.slice_pitch != layout.slice:
-        reason = f"slices of {request.slice_pitch} bytes; they have {layout.slice}"
+        reason = f"a slice pitch of {request.slice_pitch} bytes is not possible: it must be {layout.slice}"
         raise RequestError(Status.IMAGE_PITCH_UNSUPPORTED, reason)
     if layout.size > _MOST_BYTES:
         raise RequestError(Status.IMAGE_SIZE_UNSUPPORTED, f"an image of {layout.size} bytes is too large")
@@ -239,9 +241,9 @@ def make_sampler(
     RequestError."""
     bad = normalized not in (0, 1) or filter not in _FILTERS or level_filter not in _LEVEL_FILTERS
     if bad or not all(mode in _ADDRESSING for mode in modes):
-        raise RequestError(Status.INVALID_ARGUMENT, "there is no such sampler")
+        raise RequestError(Status.INVALID_ARGUMENT, "the sampler has an unknown coordinate, filter or addressing mode")
     if not target.has_images:
-        raise RequestError(Status.INVALID_ARGUMENT, f"{target.name} has no images")
+        raise RequestError(Status.INVALID_ARGUMENT, f"{target.name} does not support images")
     rules = chip_of(target).rules
     clamp = (_ADDRESSING[modes[0]], _ADDRESSING[modes[1]], _ADDRESSING[modes[2]])
     chosen = _FILTERS[filter]
@@ -260,7 +262,7 @@ def texel_bytes(target: Target, kind: int, order: int, data: bytes) -> bytes:
     """
     found = format_for(target, Geometry.TWO_DEPTH if order == _DEPTH_ORDER else Geometry.TWO, kind, order)
     if found is None or len(data) != 16:
-        raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"no channel type {kind} with order {order}")
+        raise RequestError(Status.IMAGE_FORMAT_UNSUPPORTED, f"channel type {kind} with order {order} is not supported")
     form, _ = found
     rules = chip_of(target).rules
     code = code_of(rules, form.data)

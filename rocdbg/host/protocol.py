@@ -19,7 +19,8 @@ SOCKET_VARIABLE: Final = "ROCDBG_SOCKET"
 PARENT_VARIABLE: Final = "ROCDBG_PARENT"
 """The environment variable with the id of the process whose direct child must end when that process does."""
 
-MAX_PAYLOAD: Final = (1 << 32) - 1
+MAX_PAYLOAD: Final = 512 << 20
+"""The most bytes of a request's payload: a code object of the largest size, with the definitions of its symbols."""
 MAX_AGENTS: Final = 16
 PATH_LIMIT: Final = 16384
 """The most bytes of a code object's URI."""

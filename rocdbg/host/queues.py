@@ -206,7 +206,7 @@ class ProgramQueue:
         return dispatch
 
     def complete(self, dispatch: Dispatch) -> None:
-        """Complete the packet of the dispatch that was taken last, which has run to its end."""
+        """Complete the packet of the dispatch that was taken last; this dispatch has run to its end."""
         head, self.current = self.current, None
         if head is None or not isinstance(head.packet, KernelPacket):
             return

@@ -40,7 +40,7 @@ class UnknownEncodingError(Error):
     """There is no encoding table for a target. ``target`` is its name."""
 
     def __init__(self, target: str) -> None:
-        super().__init__(f"Cannot disassemble code for {target}: no encoding table.")
+        super().__init__(f"Cannot disassemble code for {target}: rocdbg has no encoding table for it.")
         self.target = target
 
 

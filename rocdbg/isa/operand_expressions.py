@@ -155,14 +155,14 @@ def _symbol(text: str, symbols: Lookup) -> Value:
     name, mark, part = text.partition("@")
     if mark and part not in PARTS:
         if part in _BY_LINKER:
-            raise RelocatableError(f"`@{part}' asks for an entry in a table that only a linker makes")
+            raise RelocatableError(f"`@{part}' needs a table entry that only a linker can create")
         raise RelocatableError(f"there is no `@{part}' (there are {', '.join(f'@{one}' for one in PARTS)})")
     found = symbols(name)
     if found is None:
         raise KeyError(name)
     if isinstance(found, Value):
         if mark:
-            raise RelocatableError(f"`{name}' is a number, which has no `@{part}'")
+            raise RelocatableError(f"`{name}' is a number, so `@{part}' cannot be applied to it")
         return Value(signed(found.value), found.addresses)
     return Value(signed(found), 1, part)
 
@@ -170,13 +170,13 @@ def _symbol(text: str, symbols: Lookup) -> Value:
 def _combine(operator: str, left: Value, right: Value) -> Value:
     value = signed(_BINARY[operator][1](left.value, right.value))
     if (left.part and right.addresses) or (right.part and (left.addresses or operator != "+")):
-        raise RelocatableError(f"to `@{left.part or right.part}' numbers can be added, and nothing else")
+        raise RelocatableError(f"the only operation on a symbol with `@{left.part or right.part}' is adding a number")
     if operator == "+":
         return Value(value, left.addresses + right.addresses, left.part or right.part)
     if operator == "-":
         return Value(value, left.addresses - right.addresses, left.part)
     if left.addresses or right.addresses:
-        raise RelocatableError(f"addresses can be added and subtracted, not combined by `{operator}'")
+        raise RelocatableError(f"addresses can be added and subtracted, but not combined with `{operator}'")
     return Value(value)
 
 
@@ -220,6 +220,8 @@ class _Parser:
             if value is None:
                 return None
             if value.addresses and (token in "~!" or value.part):
-                raise RelocatableError(f"addresses can be added and subtracted, not changed by `{token}'")
+                raise RelocatableError(
+                    f"addresses can be added and subtracted, but `{token}' cannot be applied to them"
+                )
             return Value(signed(_UNARY[token](value.value)), -value.addresses if token == "-" else value.addresses)
         return None

@@ -182,7 +182,7 @@ def _integer(text: str, whole: str) -> int | None:
     except OverflowError:
         raise OperandSyntaxError(whole, "the constant does not fit into 64 bits") from None
     except ZeroDivisionError:
-        raise OperandSyntaxError(whole, "division by zero") from None
+        raise OperandSyntaxError(whole, "the expression divides by zero") from None
 
 
 def scalar_registers(target: Target) -> int:
@@ -227,7 +227,7 @@ def register_range(
         return Register(kind, low, count)
     if count > 12 and count not in ((16,) if prefix == "ttmp" else (16, 32)):
         raise OperandSyntaxError(
-            text, f"a range has 1 to 12{', 16 or 32' if prefix != 'ttmp' else ' or 16'} registers"
+            text, f"a range must have 1 to 12{', 16 or 32' if prefix != 'ttmp' else ' or 16'} registers"
         )
     alignment = 1
     if kind in (OperandKind.SGPR, OperandKind.TTMP):

@@ -104,7 +104,7 @@ class BoundLaunch:
         return found
 
     def release(self) -> None:
-        """End the dispatch and free its buffers; may be called again."""
+        """End the dispatch and free its buffers; further calls have no effect."""
         if self._released:
             return
         self._released = True
@@ -135,7 +135,10 @@ def bind(
     metadata = kernel.metadata
     if isinstance(kernel, Shader) and raw is None:
         if arguments:
-            raise LaunchError(f"shader {kernel.name}", "its arguments need places in `user_data`, in a launch file")
+            raise LaunchError(
+                f"shader {kernel.name}", "arguments of a shader need an `offset` into `user_data`, which only a launch "
+                "file can give"
+            )
         raw = RawKernarg(b"")
     if raw is None and undescribed(kernel):
         raw = RawKernarg.in_order(arguments, [isinstance(argument, Local) for argument in arguments])
@@ -159,7 +162,7 @@ def bind(
             what = _what(index, parameter, names)
             if not 0 <= parameter.size <= MAX_SEGMENT_SIZE:
                 raise LaunchError(
-                    what, f"the metadata gives it the impossible size of {parameter.size} bytes"
+                    what, f"the metadata gives this argument the impossible size of {parameter.size} bytes"
                 )
             if isinstance(argument, SamplerSpec) or (isinstance(argument, Buffer) and argument.image is not None):
                 _check_pointer(parameter, what, "an image or a sampler")
@@ -182,15 +185,17 @@ def bind(
                 data.append((allocation.address + argument.offset).to_bytes(_POINTER_SIZE, "little"))
             elif isinstance(argument, Local):
                 if parameter.value_kind is not ValueKind.DYNAMIC_SHARED_POINTER:
-                    raise LaunchError(what, "LDS is given for a parameter that is not a local pointer")
+                    raise LaunchError(what, "LDS is given, but the parameter is not a local pointer")
                 align = parameter.pointee_align or _DEFAULT_LOCAL_ALIGN
                 lds_end = -(-lds_end // align) * align
                 if lds_end >> 8 * min(parameter.size, 4):
-                    raise LaunchError(what, f"its LDS would start at {lds_end}, out of range")
+                    raise LaunchError(what, f"the LDS of this argument would start at {lds_end}, which is out of range")
                 data.append(lds_end.to_bytes(parameter.size, "little"))
                 lds_end += argument.size
             elif parameter.value_kind is ValueKind.DYNAMIC_SHARED_POINTER:
-                raise LaunchError(what, "a local pointer needs its size in LDS: Local(BYTES), `local[BYTES]`")
+                raise LaunchError(
+                    what, "for a local pointer, give the size in LDS: `local[BYTES]`, or Local(BYTES) in Python"
+                )
             elif argument is None:
                 _check_pointer(parameter, what, "a null pointer")
                 data.append(bytes(_POINTER_SIZE))
@@ -257,8 +262,8 @@ def arguments_from_specs(specs: Sequence[ArgumentSpec], names: Sequence[str | No
             total += spec.buffer.nbytes * (1 if spec.expect is None else 2)
             total += spec.image.padded_size if spec.image is not None else spec.buffer.nbytes
     if total > MAX_BUFFERS_SIZE:
-        reason = f"with copies for the device and what is expected, they take {total} bytes"
-        raise LaunchError("buffers", f"{reason}, the limit is {MAX_BUFFERS_SIZE}")
+        reason = f"with the copies for the device and the expected contents, the buffers take {total} bytes"
+        raise LaunchError("buffers", f"{reason}; the limit is {MAX_BUFFERS_SIZE}")
     return [_from_spec(spec, spec.name or known[index] or f"arg{index}") for index, spec in enumerate(specs)]
 
 
@@ -283,23 +288,28 @@ def _from_spec(spec: ArgumentSpec, name: str) -> Any:
 
 def _check_pointer(parameter: KernelArg, what: str, given: str) -> None:
     if parameter.value_kind is ValueKind.DYNAMIC_SHARED_POINTER:
-        raise LaunchError(what, f"{given} is given, the parameter is a local pointer")
+        raise LaunchError(what, f"{given} is given, but the parameter is a local pointer")
     if parameter.size != _POINTER_SIZE:
-        raise LaunchError(what, f"{given} is given, the parameter is {parameter.size} bytes by value")
+        raise LaunchError(what, f"{given} is given, but the parameter takes {parameter.size} bytes by value")
 
 
 def _check_object(parameter: KernelArg, what: str, argument: Buffer | SamplerSpec) -> None:
-    """Reject an image or sampler if metadata says that the kernel takes the other, or another kind of image."""
+    """Reject an image if metadata says that the kernel takes a sampler or a different kind of image, and a sampler if
+    the kernel takes an image.
+    """
     image = None if isinstance(argument, SamplerSpec) else argument.image
     if isinstance(argument, SamplerSpec) or image is None:
         if parameter.value_kind is ValueKind.IMAGE:
-            raise LaunchError(what, f"a sampler is given, the kernel takes an image ({parameter.type_name or 'any'})")
+            wanted = f"an {parameter.type_name}" if parameter.type_name else "an image"
+            raise LaunchError(what, f"a sampler is given, but the parameter is {wanted}")
         return
     if parameter.value_kind is ValueKind.SAMPLER and argument.sampler is None:
-        raise LaunchError(what, "an image is given, the kernel takes a sampler")
+        raise LaunchError(what, "an image is given, but the parameter is a sampler")
     kind = IMAGE_TYPES.get(parameter.type_name or "")
     if kind is not None and kind != image.kind:
-        raise LaunchError(what, f"{image} is a {image.kind} image, the kernel takes an {parameter.type_name}")
+        raise LaunchError(
+            what, f"a {image.kind} image ({image}) is given, but the parameter is an {parameter.type_name}"
+        )
 
 
 def _what(index: int, parameter: KernelArg, names: Sequence[str | None]) -> str:

@@ -83,7 +83,7 @@ class Contents(Struct, frozen=True):
                 seed = int(rest, 0)
                 if 0 <= seed < 1 << 128:
                     return cls(ContentKind.RANDOM, where, seed=seed)
-                raise LaunchError(where, f"the seed {shown(seed)} is not from 0 to 2**128-1")
+                raise LaunchError(where, f"the seed must be from 0 to 2**128-1, not {shown(seed)}")
             except ValueError:
                 raise LaunchError(where, f"the seed `{shown(rest)[1:-1]}` is not a number; write random:42") from None
         if word == "file" and rest:
@@ -93,7 +93,8 @@ class Contents(Struct, frozen=True):
                 raise LaunchError(where, f"{shown(rest)}: {error}") from None
             return cls(ContentKind.FILE, where, path=path if directory is None else directory / path)
         raise LaunchError(
-            where, f"`{shown(text)[1:-1]}` is not one of zeros, ones, arange, random:SEED, file:NAME.npy, [1, 2, 3]"
+            where, f"unknown contents `{shown(text)[1:-1]}`; use zeros, ones, arange, random:SEED, file:NAME.npy or a "
+            "list such as [1, 2, 3]"
         )
 
     @classmethod
@@ -123,7 +124,7 @@ class Contents(Struct, frozen=True):
         if self.kind is ContentKind.FILE:
             return self._load(array)
         if len(self.values) != array.count:
-            raise LaunchError(self.where, f"the list has {len(self.values)} elements, the buffer is {array}")
+            raise LaunchError(self.where, f"the list has {len(self.values)} elements, but the buffer is {array}")
         return encode(_number_array(self.values, self.where), array.element, self.where)
 
     def _filled(self, array: ArrayType, part: Callable[[int, int], NDArray[Any]]) -> NDArray[Any]:
@@ -154,15 +155,15 @@ class Contents(Struct, frozen=True):
             raise LaunchError(self.where, f"{path} {error.reason}") from None
         except NpyTooLargeError as error:
             held = f"{error.size} bytes" if array.element == "bytes" else f"{error.count} elements"
-            raise LaunchError(self.where, f"{path} holds {held}, the buffer is {array}") from None
+            raise LaunchError(self.where, f"{path} holds {held}, but the buffer is {array}") from None
         except NpyError as error:
             raise LaunchError(self.where, f"{path} {error}") from None
         if array.element == "bytes" or (array.element == "bf16" and flat.dtype == np.uint16):
             if flat.nbytes != array.nbytes:
-                raise LaunchError(self.where, f"{path} holds {flat.nbytes} bytes, the buffer is {array}")
+                raise LaunchError(self.where, f"{path} holds {flat.nbytes} bytes, but the buffer is {array}")
             return flat.view(np.uint8).view(array.dtype).copy()
         if flat.size != array.count:
-            raise LaunchError(self.where, f"{path} holds {flat.size} elements, the buffer is {array}")
+            raise LaunchError(self.where, f"{path} holds {flat.size} elements, but the buffer is {array}")
         where = f"{self.where} ({path})"
         return encode(flat, array.element, where)
 
@@ -191,11 +192,11 @@ def _number_array(values: tuple[int | float | bool, ...], where: str) -> NDArray
         try:
             return np.array(values, np.float64)
         except OverflowError:
-            raise LaunchError(where, "the list's numbers are too large") from None
+            raise LaunchError(where, "a number in the list is too large for a floating-point number") from None
     if values and max(values) > np.iinfo(np.int64).max:
         if min(values) < 0 or max(values) > np.iinfo(np.uint64).max:
-            raise LaunchError(where, "the list's numbers need more than 64 bits")
+            raise LaunchError(where, "a number in the list needs more than 64 bits")
         return np.array(values, np.uint64)
     if values and min(values) < np.iinfo(np.int64).min:
-        raise LaunchError(where, "the list's numbers need more than 64 bits")
+        raise LaunchError(where, "a number in the list needs more than 64 bits")
     return np.array(values, np.int64)

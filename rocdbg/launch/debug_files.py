@@ -102,7 +102,7 @@ class DebugFiles:
         name, _, rest = section.data.partition(b"\0")
         checksum = rest[(3 - len(name)) % 4 :][:4]  # the name is padded to a multiple of 4
         if not name or len(checksum) < 4:
-            self.warn(f"{_DEBUG_LINK} of {path} is damaged")
+            self.warn(f"section {_DEBUG_LINK} of {path} is damaged, so the separate debug file cannot be found")
             return None
         own = path.absolute().parent
         file = decode_text(name)
@@ -147,7 +147,7 @@ class DebugFiles:
         if elf is None:
             return None
         found = DebugSections(elf)
-        found.report = lambda damage: self.warn(f"{damage}; it is not used.")
+        found.report = lambda damage: self.warn(f"{damage}; the section is not used.")
         return found
 
     def elf(self, path: Path) -> Elf | None:

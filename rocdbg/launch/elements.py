@@ -62,8 +62,8 @@ class ArrayType(Struct, frozen=True):
             raise LaunchError(f"type `{shown(text)[1:-1]}`", reason) from None
         found = cls(element, count)
         if found.nbytes > MAX_BUFFER_SIZE:
-            size = f"{shown(count)} elements are more than {MAX_BUFFER_SIZE} bytes"
-            raise LaunchError(f"type `{shown(text)[1:-1]}`", f"{size}, the most a buffer can have")
+            size = f"{shown(count)} elements would take more than {MAX_BUFFER_SIZE} bytes"
+            raise LaunchError(f"type `{shown(text)[1:-1]}`", f"{size}, the limit of a buffer")
         return found
 
     @property
@@ -83,7 +83,7 @@ class ArrayType(Struct, frozen=True):
 def check_element(name: str, what: str) -> str:
     """Return ``name`` if it is an element type. Raises LaunchError naming ``what`` otherwise."""
     if name not in ELEMENT_TYPES:
-        raise LaunchError(what, f"`{shown(name)[1:-1]}` is not an element type; there are {', '.join(ELEMENT_TYPES)}")
+        raise LaunchError(what, f"unknown element type `{shown(name)[1:-1]}`; use one of {', '.join(ELEMENT_TYPES)}")
     return name
 
 
@@ -113,7 +113,7 @@ def encode(values: NDArray[Any], element: str, what: str) -> NDArray[Any]:
         stored = values.astype(dtype)
     if bad.any():
         index = int(np.flatnonzero(bad)[0])
-        raise LaunchError(what, f"element {index} ({values.flat[index]}) is not representable as {element}")
+        raise LaunchError(what, f"element {index} ({values.flat[index]}) cannot be represented as {element}")
     return stored
 
 

@@ -55,7 +55,7 @@ _ROW = 256
 def chip_for(target: Target, where: str) -> Chip:
     """The rules of a target's images. Raises LaunchError if it has none."""
     if not target.has_images:
-        raise LaunchError(where, f"{target.name} has no images")
+        raise LaunchError(where, f"{target.name} does not support images")
     return chip_of(target)
 
 
@@ -80,7 +80,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
             )
         words = [word.strip() for word in match[3].split(",")]
         if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
-            raise LaunchError(where, f"`{shown(match[3])[1:-1]}` are not sizes; write [64,64]")
+            raise LaunchError(where, f"`{shown(match[3])[1:-1]}` is not a list of sizes; write, for example, [64,64]")
         kind = match[2] or ("1d", "2d", "3d")[min(len(words), 3) - 1]
         sizes = tuple(int(word) for word in words)
         if kind == "cube" and len(sizes) == 2:
@@ -94,22 +94,24 @@ class ImageSpec(Struct, frozen=True, dict=True):
         """An image with these properties, after checking them. Raises LaunchError."""
         count = KINDS[kind][1]
         if len(sizes) != count:
-            raise LaunchError(where, f"a {kind} image has {count} sizes, {len(sizes)} are given")
+            raise LaunchError(where, f"a {kind} image has {count} sizes, but {len(sizes)} are given")
         if not all(sizes):
-            raise LaunchError(where, "an image's sizes are at least 1")
+            raise LaunchError(where, "the sizes of an image must be at least 1")
         if kind == "cube" and (sizes[0] != sizes[1] or sizes[2] % 6):
-            raise LaunchError(where, "a cube's faces are square, and six to a cube")
+            raise LaunchError(where, "the faces of a cube must be square, and their number must be a multiple of 6")
         most = max(sizes[: 1 if kind == "1d_array" else 2 if kind != "3d" else 3]).bit_length()
         most = min(most, _MOST_LEVELS) if kind != "buffer" else 1
         if not 1 <= levels <= most:
-            raise LaunchError(where, f"{shown(levels)} levels, an image of this size has 1 to {most}")
+            raise LaunchError(where, f"an image of this size can have 1 to {most} levels, not {shown(levels)}")
         if tiling and kind == "buffer":
-            raise LaunchError(where, "images that are buffers have no tiling")
+            raise LaunchError(where, "a buffer image cannot have a tiling")
         if tiling and all(tiling_named(rules, tiling) is None for rules in Rules):
-            raise LaunchError(where, f"`{shown(tiling)[1:-1]}` is not a tiling of any target; 64KB_S, for example, is")
+            raise LaunchError(
+                where, f"`{shown(tiling)[1:-1]}` is not a tiling of any target; an example of a tiling is 64KB_S"
+            )
         found = cls(form, kind, sizes, levels, tiling)
         if found.array.nbytes > MAX_BUFFER_SIZE:
-            raise LaunchError(where, f"an image of {found.array.nbytes} bytes, the limit is {MAX_BUFFER_SIZE}")
+            raise LaunchError(where, f"the image has {found.array.nbytes} bytes; the limit is {MAX_BUFFER_SIZE}")
         return found
 
     @cached_property
@@ -170,7 +172,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
         if self.kind == "buffer":
             words = buffer_words(chip, base, self.format.data, self.sizes[0], self.format.select)
             if words is None:
-                raise LaunchError(where, f"buffers have no format for {self.format.name}")
+                raise LaunchError(where, f"the target has no buffer format for {self.format.name}")
         else:
             words = self._made(chip, base, where)[0].encode()
         return [*words, self.format.hsa_type, self.format.hsa_order, self.sizes[0], 0]
@@ -178,23 +180,26 @@ class ImageSpec(Struct, frozen=True, dict=True):
     def _made(self, chip: Chip, base: int, where: str) -> tuple[ImageDescriptor, ImageLayout]:
         code = code_of(chip.rules, self.format.data)
         if code is None:
-            raise LaunchError(where, f"the target has no format for {self.format.name}")
+            raise LaunchError(where, f"the target has no image format for {self.format.name}")
         kind, _ = KINDS[self.kind]
         assert kind is not None
         slices, height, width, _ = self.shapes[0]
         tiling = tiling_named(chip.rules, self.tiling) if self.tiling else None
         if self.tiling and tiling is None:
             known = ", ".join(tiling.name for tiling in TILINGS[chip.rules])
-            raise LaunchError(where, f"the target has no tiling {self.tiling}; there are {known}")
+            raise LaunchError(where, f"the target has no tiling {self.tiling}; its tilings are {known}")
         try:
             image, layout = made_image(
                 chip, kind, code, base, (width, height, slices), self.levels, select=self.format.select,
                 border=self.format.border, tiling=None if tiling is None else tiling.mode,
             )  # fmt: skip
         except ValueError as error:
-            raise LaunchError(where, f"the target cannot have it: {error}") from None
+            raise LaunchError(where, f"this image is not possible on the target: {error}") from None
         if layout.size > 2 * MAX_BUFFER_SIZE:
-            raise LaunchError(where, f"with its padding it takes {layout.size} bytes on the device, too many")
+            raise LaunchError(
+                where, f"with its padding, the image takes {layout.size} bytes on the device; the limit is "
+                f"{2 * MAX_BUFFER_SIZE}"
+            )
         return image, layout
 
 
@@ -263,10 +268,10 @@ def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, wh
         whole = ImageSpec.parse(format, where)
         if array.size != whole.array.count or array.dtype.itemsize != whole.array.dtype.itemsize:
             wanted = f"{whole.array.count} elements of type {whole.format.element}"
-            raise LaunchError(where, f"{whole} has {wanted}, the array {array.size} of {array.dtype}")
+            raise LaunchError(where, f"{whole} has {wanted}, but the array has {array.size} of type {array.dtype}")
         return whole
     if kind is not None and kind not in KINDS:
-        raise LaunchError(where, f"`{shown(kind)[1:-1]}` is not a kind of image; there are {', '.join(KINDS)}")
+        raise LaunchError(where, f"unknown kind of image `{shown(kind)[1:-1]}`; use one of {', '.join(KINDS)}")
     axes = KINDS[kind][1] if kind is not None else None
     form = parse_format(format, where) if format is not None else None
     if axes is None:
@@ -275,11 +280,13 @@ def image_of_array(array: NDArray[Any], format: str | None, kind: str | None, wh
     if form is None:
         form = parse_format(format_of_array(array.dtype, channels, where), where)
     if array.ndim not in (axes, axes + 1) or channels != form.elements or not 1 <= axes <= 3:
-        shape = "x".join(map(str, array.shape)) or "no axes"
+        shape = "x".join(map(str, array.shape)) or "()"
         suffix = f" and kind {kind}" if kind else ""
-        raise LaunchError(where, f"an array of {shape} is not an image of {form.name}{suffix}")
+        raise LaunchError(where, f"an array with the shape {shape} cannot be an image with format {form.name}{suffix}")
     if array.dtype.itemsize != ArrayType(form.element, 1).nbytes:
-        raise LaunchError(where, f"{form.name} has elements of type {form.element}, the array of {array.dtype}")
+        raise LaunchError(
+            where, f"{form.name} has elements of type {form.element}, but the array has elements of type {array.dtype}"
+        )
     return ImageSpec.of(form, kind or ("1d", "2d", "3d")[axes - 1], tuple(reversed(array.shape[:axes])), 1, where)
 
 
@@ -301,10 +308,10 @@ class SamplerSpec(Struct, frozen=True):
             found = _WORDS.get(word)
             if found is None:
                 known = ", ".join(_WORDS)
-                raise LaunchError(where, f"`{shown(word)[1:-1]}` is not a property of a sampler; there are {known}")
+                raise LaunchError(where, f"unknown property of a sampler `{shown(word)[1:-1]}`; use some of {known}")
             name, value = found
             if values.setdefault(name, value) != value:
-                raise LaunchError(where, f"`{word}` contradicts a word before it")
+                raise LaunchError(where, f"`{word}` contradicts an earlier word")
         return cls(" ".join(text.split()), **values)
 
     def descriptor(self, rules: Rules) -> SamplerDescriptor:

@@ -95,8 +95,8 @@ def parse_format(text: str, where: str) -> FormatName:
     if match is None or order is None or kind is None:
         raise LaunchError(
             where,
-            f"`{shown(text)[1:-1]}` is not an image format; write an order ({', '.join(ORDERS)}), 8, 16 or 32, and "
-            f"nothing, snorm, ui, i, f or srgb, for example rgba8; or one of {', '.join(_PACKED)}",
+            f"`{shown(text)[1:-1]}` is not an image format; write an order ({', '.join(ORDERS)}), then 8, 16 or 32, "
+            f"then nothing, snorm, ui, i, f or srgb, for example rgba8; or write one of {', '.join(_PACKED)}",
         )
     number, element, hsa_type = kind
     data = "_".join([match[2]] * order.channels)
@@ -118,10 +118,10 @@ def format_of_array(dtype: np.dtype[Any], channels: int, where: str) -> str:
     order = {1: "r", 2: "rg", 4: "rgba"}.get(channels)
     suffix = {"f": "f", "u": "" if size < 4 else "ui", "i": "i"}.get(kind)
     if order is None:
-        raise LaunchError(where, f"no format suits {channels} channels, images have 1, 2 or 4")
+        raise LaunchError(where, f"no image format has {channels} channels: the array must have 1, 2 or 4")
     if suffix is None or size > 4 or (kind == "f" and size < 2):
-        wanted = "integers of 8, 16 or 32 bits, or float16 or float32"
-        raise LaunchError(where, f"no format suits an array of {dtype}: images have {wanted}")
+        wanted = "8-bit, 16-bit or 32-bit integers, float16 or float32"
+        raise LaunchError(where, f"no image format has elements of type {dtype}: the array must have {wanted}")
     return f"{order}{size * 8}{suffix}"
 
 

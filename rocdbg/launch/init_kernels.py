@@ -65,12 +65,12 @@ def _run(loaded: LoadedCodeObject, kernel: Kernel, kind: KernelKind) -> None:
         while not dispatch.finished:
             stop = dispatch.run(RunOptions(budget=_SLICE))
             if stop.is_exception:
-                where = f"; to look at it: \"kernel {kernel.name}\", \"set grid 1\", \"run\""
+                where = f"; to debug it, use \"kernel {kernel.name}\", \"set grid 1\" and \"run\""
                 raise InitKernelError(kernel.name, kind, stop.message + where)
             if stop.kind is StopKind.INTERRUPTED:
                 raise KeyboardInterrupt
             if dispatch.instructions > _MOST:
-                raise InitKernelError(kernel.name, kind, f"it has not ended within {_MOST} instructions")
+                raise InitKernelError(kernel.name, kind, f"the kernel has not ended within {_MOST} instructions")
     finally:
         dispatch.release()
 

@@ -23,9 +23,13 @@ _IN_FILE = re.compile(r"(?P<file>[^:]*\.\w+):(?P<name>[^:].*)", re.DOTALL)
 
 
 def near_names(name: str, names: list[str]) -> str:
-    """The end of a message about an unknown kernel: the available ones."""
-    near = text.near_names(name, names) or names[:8]
-    return f"; there are {', '.join(near)}" if near else "; the code object has none"
+    """Return the end of a message about an unknown kernel: similar names, or the names of the available kernels."""
+    if not names:
+        return "; there are no kernels"
+    near = text.near_names(name, names)
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    return f"; the kernels are {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}"
 
 
 class KernelMap(Mapping[str, Kernel]):
@@ -48,7 +52,9 @@ class KernelMap(Mapping[str, Kernel]):
             listed = ", ".join(self._display_name(kernel.name) for kernel in found[:8])
             more = ", ..." if len(found) > 8 else ""
             raise LaunchError(f"kernel {name}", f"the name matches {len(found)} kernels: {listed}{more}")
-        raise LaunchError(f"kernel {name}", f"not in {self._code_object.name}{near_names(name, list(self))}")
+        raise LaunchError(
+            f"kernel {name}", f"there is no such kernel in {self._code_object.name}{near_names(name, list(self))}"
+        )
 
     def candidates(self, name: str) -> list[Kernel]:
         """All kernels that ``name`` matches; empty when there are none."""
@@ -87,7 +93,7 @@ class KernelMap(Mapping[str, Kernel]):
         if len(names) != 1:
             listed = ", ".join(islice(self, 8)) or "none"
             raise LaunchError(
-                "kernel", f"name the kernel; {self._code_object.name} has {len(names)}: {listed}"
+                "kernel", f"say which kernel to launch; {self._code_object.name} has {len(names)}: {listed}"
             )
         return self._code_object.kernels[names[0]]
 
@@ -151,7 +157,9 @@ def holder_of(name: str, code_objects: Sequence[KernelMap]) -> int | None:
     if len(holders) > 1:
         placed = _placed_names(name, [code_objects[index] for index in holders])
         if len(placed) > 1:
-            raise LaunchError(f"kernel {name}", f"several files have one: {', '.join(placed[:8])}")
+            raise LaunchError(
+                f"kernel {name}", f"several files have a kernel of this name; use one of {', '.join(placed[:8])}"
+            )
     return holders[0] if holders else None
 
 

@@ -7,29 +7,29 @@ kernel = "saxpy"            # may be omitted when there is one kernel
 grid = [1024, 1, 1]         # work-items
 workgroup = [64, 1, 1]
 dynamic_lds = 0             # bytes
-kernarg = "00010203"        # the kernarg segment, or "file:args.bin", to which each [[arg]] adds what belongs at its
-                            # `offset = BYTES`. Where no metadata describes the arguments and there is no `kernarg`,
-                            # they follow each other, each aligned to its size
-stack_size = 65536          # bytes of stack per lane, where the compiler could not tell how many are needed
+kernarg = "00010203"        # the bytes of the kernarg segment, or "file:args.bin"; each [[arg]] is written into it at
+                            # its `offset = BYTES`. If neither metadata nor `kernarg` describes the arguments, they
+                            # follow each other, each aligned to its size
+stack_size = 65536          # bytes of stack per lane, if the compiler could not determine how many are needed
 load = ["more.co"]          # code objects that define symbols which `file` does not, relative to this file
-user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its entries of 32 bits, to which each [[arg]] adds as above
+user_data = [7, 0, 0]       # for a shader (AMDPAL, Mesa): its 32-bit entries; each [[arg]] is written as above
 registers = { COMPUTE_PGM_RSRC2 = 0x90 }    # for a shader: registers that its driver sets to other values
 
 [[arg]]
-value = 2.0                 # a number; a list for an aggregate, then `type` = "f32[3]", "bytes[12]"
+value = 2.0                 # a number; a list for an aggregate, whose `type` is then "f32[3]" or "bytes[12]"
 type = "f32"                # optional
 [[arg]]
 name = "x"
 buffer = "f32[1024]"
-init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]; left out, the
-                            # buffer holds zeros that count as never written
+init = "arange"             # zeros | ones | arange | random:SEED | file:data.npy | [1, 2, 3]; without it,
+                            # the buffer holds zeros that count as never written
 expect = "file:out.npy"     # checked at the end; `rtol` and `atol` allow differences
 [[arg]]
 local = 256                 # LDS bytes for a `local` pointer argument of OpenCL
 [[arg]]
-image = "rgba8[64,64]"      # an image, with `init`, `expect`, `rtol`, `atol` as a buffer has them
+image = "rgba8[64,64]"      # an image; `init`, `expect`, `rtol` and `atol` as for a buffer
 [[arg]]
-sampler = "linear clamp"    # a sampler; together with `image` a HIP texture
+sampler = "linear clamp"    # a sampler; together with `image`, a HIP texture
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def read_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     try:
         if path.stat().st_size > _MAX_FILE_SIZE:
-            reason = f"larger than {_MAX_FILE_SIZE} bytes; put data into .npy files"
+            reason = f"is larger than {_MAX_FILE_SIZE} bytes; put data into .npy files"
             raise LaunchError("the file", reason, str(path))
         text = read_regular(path, _MAX_FILE_SIZE).decode("utf-8")
     except FileAccessError as error:
@@ -110,11 +110,11 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     spec.file = path.parent / file
     spec.arch = _text(table, "arch", "[launch]", where)
     if spec.arch is not None and ("/" in spec.arch or "\0" in spec.arch):
-        raise LaunchError("[launch] arch", f"{shown(spec.arch)} is not a target", where)
+        raise LaunchError("[launch] arch", f"{shown(spec.arch)} is not the name of a target", where)
     spec.kernel = _text(table, "kernel", "[launch]", where)
     if "grid" not in table:
         raise LaunchError(
-            "[launch] grid", "missing; give the work-items, for example grid = [1024, 1, 1]", where
+            "[launch] grid", "missing; give the number of work-items, for example grid = [1024, 1, 1]", where
         )
     spec.grid = check_dimensions(table["grid"], "[launch] grid", where)
     if "workgroup" in table:
@@ -125,7 +125,9 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
         spec.kernarg = _kernarg(kernarg, path.parent, where)
     spec.stack_size = _size(table, "stack_size", "[launch]", where)
     if spec.stack_size is not None and spec.stack_size > MAX_STACK:
-        raise LaunchError("[launch] stack_size", f"{spec.stack_size} bytes, the limit is {MAX_STACK}", where)
+        raise LaunchError(
+            "[launch] stack_size", f"the stack size is {spec.stack_size} bytes; the limit is {MAX_STACK}", where
+        )
     spec.also = _also(table.get("load", []), path.parent, where)
     if "user_data" in table:
         spec.user_data = _user_data(table["user_data"], where)
@@ -134,7 +136,7 @@ def parse_launch(text: str, path: Path) -> LaunchSpec:
     if not isinstance(arguments, list) or not all(isinstance(entry, dict) for entry in arguments):
         raise LaunchError("arg", "write each argument as a [[arg]] table", where)
     if len(arguments) > _MAX_ARGUMENTS:
-        raise LaunchError("arg", f"{len(arguments)} arguments, the limit is {_MAX_ARGUMENTS}", where)
+        raise LaunchError("arg", f"there are {len(arguments)} arguments; the limit is {_MAX_ARGUMENTS}", where)
     for index, entry in enumerate(arguments):
         try:
             spec.arguments.append(_argument(entry, f"arg {index}", path.parent))
@@ -167,7 +169,7 @@ def _described(
         return _buffer(table, what, name, directory)
     for key in ("init", "expect", "rtol", "atol"):
         if key in table:
-            raise LaunchError(f"{what} {key}", "only a `buffer` or an `image` has it")
+            raise LaunchError(f"{what} {key}", "only a `buffer` or an `image` can have this key")
     if "sampler" in forms:
         return ArgumentSpec(what, name, sampler=_sampler(table, what))
     if "local" in forms:
@@ -178,7 +180,7 @@ def _described(
 def _buffer(table: dict[str, Any], what: str, name: str | None, directory: Path) -> ArgumentSpec:
     if "type" in table:
         raise LaunchError(
-            f"{what} type", 'a buffer\'s type is given in `buffer` itself, for example "f32[1024]"'
+            f"{what} type", 'give the type of a buffer in `buffer` itself, for example buffer = "f32[1024]"'
         )
     image, array = _described_array(table, what)
     start = f"{what} init"
@@ -224,7 +226,7 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
                     f"{what} value", f"{shown(value)} is not a string of hexadecimal bytes"
                 ) from None
             if len(data) != array.nbytes:
-                raise LaunchError(f"{what} value", f"{len(data)} bytes are given, {array} has {array.nbytes}")
+                raise LaunchError(f"{what} value", f"{len(data)} bytes are given, but {array} has {array.nbytes}")
         else:
             data = Contents.parse(value, f"{what} value").make(array).tobytes()
         return ArgumentSpec(what, name, value=data, type=type_name)
@@ -233,7 +235,7 @@ def _value(table: dict[str, Any], what: str, name: str | None) -> ArgumentSpec:
         if type_name == "bytes":
             raise LaunchError(f"{what} type", "write the number of bytes: bytes[12]")
     if isinstance(value, list):
-        raise LaunchError(f"{what} type", 'a list needs its type, for example type = "f32[3]"')
+        raise LaunchError(f"{what} type", 'for a list, give the type, for example type = "f32[3]"')
     if not isinstance(value, (int, float)):
         raise LaunchError(f"{what} value", f"{shown(value)} is not a number")
     return ArgumentSpec(what, name, value=check_scalar(value, f"{what} value"), type=type_name)
@@ -252,21 +254,23 @@ def _also(value: object, directory: Path, where: str) -> list[Path]:
     if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
         raise LaunchError("[launch] load", f"{shown(value)} is not a list of file names", where)
     if len(value) > _MAX_LOADED:
-        raise LaunchError("[launch] load", f"{len(value)} files, the limit is {_MAX_LOADED}", where)
+        raise LaunchError("[launch] load", f"{len(value)} files are named; the limit is {_MAX_LOADED}", where)
     return [directory / name for name in value]
 
 
 def _user_data(value: object, where: str) -> bytes:
     if not isinstance(value, list) or not all(_is_word(entry) for entry in value):
-        raise LaunchError("[launch] user_data", f"{shown(value)} is not a list of numbers of 32 bits", where)
+        raise LaunchError("[launch] user_data", f"{shown(value)} is not a list of 32-bit numbers", where)
     if len(value) > _MAX_USER_DATA:
-        raise LaunchError("[launch] user_data", f"{len(value)} entries, the limit is {_MAX_USER_DATA}", where)
+        raise LaunchError(
+            "[launch] user_data", f"the list has {len(value)} numbers; the limit is {_MAX_USER_DATA}", where
+        )
     return b"".join(entry.to_bytes(4, "little") for entry in value)
 
 
 def _registers(value: object, where: str) -> dict[str, int]:
     if not isinstance(value, dict) or not all(_is_word(entry) for entry in value.values()):
-        raise LaunchError("[launch] registers", f"{shown(value)} is not a table of numbers of 32 bits", where)
+        raise LaunchError("[launch] registers", f"{shown(value)} is not a table of 32-bit numbers", where)
     for name in value:
         try:
             register_number(name)
@@ -282,7 +286,7 @@ def _is_word(value: object) -> bool:
 def _check_keys(table: dict[str, Any], known: tuple[str, ...], what: str, where: str = "") -> None:
     for key in table:
         if key not in known:
-            raise LaunchError(what, f"unknown key `{shown(key)[1:-1]}`; there are {', '.join(known)}", where)
+            raise LaunchError(what, f"unknown key `{shown(key)[1:-1]}`; the keys are {', '.join(known)}", where)
 
 
 def _text(table: dict[str, Any], key: str, what: str, where: str = "") -> str | None:

@@ -56,7 +56,7 @@ def read_npy(path: str | Path, largest: int) -> NDArray[Any]:
             width = 2 if start[6:7] == b"\1" else 4
             length = int.from_bytes(file.read(width), "little")
             if length > _MAX_HEADER:
-                raise NpyError(f"is a damaged .npy file (a header of {length} bytes)")
+                raise NpyError(f"is a damaged .npy file (its header would have {length} bytes)")
             header = file.read(length).decode("latin-1")
             offset = 8 + width + length
             dtype, fortran, shape = _parse(header)
@@ -64,14 +64,17 @@ def read_npy(path: str | Path, largest: int) -> NDArray[Any]:
             size = count * dtype.itemsize
             held = os.fstat(file.fileno()).st_size - offset
             if size != held:
-                raise NpyError(f"is a damaged .npy file (its header says {size} bytes, there are {max(held, 0)})")
+                raise NpyError(
+                    f"is a damaged .npy file (by its header it has {size} bytes of numbers, but there are "
+                    f"{max(held, 0)})"
+                )
             if size > largest:
                 raise NpyTooLargeError(count, size)
             array = np.fromfile(file, dtype, count)
         except OSError as error:
             raise NpyError(f"cannot be read: {error.strerror or error}") from None
     if len(array) != count:
-        raise NpyError("is a damaged .npy file (it became shorter)")
+        raise NpyError("became shorter while it was read")
     # If there are no elements, an extent may be larger than NumPy permits.
     return array.reshape(shape[::-1]).T.reshape(-1) if fortran and count else array
 
@@ -80,15 +83,15 @@ def _parse(header: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
     match = _HEADER.fullmatch(header)
     if match is None:
         if "'O" in header or "|O" in header:
-            raise NpyError("holds Python objects, which are not read")
+            raise NpyError("holds Python objects, which are not supported")
         raise NpyError("is not a .npy file of plain numbers")
     try:
         dtype = np.dtype(match[1])
     except TypeError:
-        raise NpyError(f"is a damaged .npy file (the type {match[1]})") from None
+        raise NpyError(f"is a damaged .npy file (its type {match[1]} is unknown)") from None
     if dtype.itemsize == 0:
         raise NpyError("is not a .npy file of plain numbers")
     shape = tuple(int(number) for number in re.findall("[0-9]+", match[3]))
     if len(shape) > 32:
-        raise NpyError(f"has {len(shape)} dimensions")
+        raise NpyError(f"has {len(shape)} dimensions; the limit is 32")
     return dtype, match[2] == "True", shape

@@ -33,24 +33,33 @@ class RawKernarg(Struct, frozen=True):
         offsets = []
         for argument in arguments:
             if (argument.offset is None) != (data is None):
-                reason = f"`offset` needs `{key}`" if data is None else f"needs an `offset` where `{key}` is given"
+                reason = (
+                    f"`offset` can be given only with `{key}`" if data is None else "give an `offset`, because "
+                    f"`{key}` is given"
+                )
                 raise LaunchError(argument.where, reason)
             if argument.offset is not None:
                 if argument.type is None and isinstance(argument.value, int | float):
-                    raise LaunchError(argument.where, 'its size is not known; add a `type`, for example "u32"')
+                    raise LaunchError(
+                        argument.where, 'the size of the value is not known; add a `type`, for example "u32"'
+                    )
                 offsets.append(argument.offset)
         return None if data is None else cls(data, tuple(offsets))
 
     @classmethod
     def in_order(cls, arguments: Sequence[Any], is_local: Sequence[bool]) -> RawKernarg:
-        """Place arguments that are not described by anything one after the other, each aligned to its size as in C.
+        """Place arguments one after the other, each aligned to its size as in C, because nothing describes their
+        places.
 
         Raises `LaunchError` for a number whose size is not known.
         """
         offsets, end = [], 0
         for index, (argument, local) in enumerate(zip(arguments, is_local, strict=True)):
             if isinstance(argument, int | float):
-                reason = f"nothing describes the kernel's arguments; give its type, for example u32:{argument}"
+                reason = (
+                    "the kernel has no description of its arguments; give the type of this one, for example "
+                    f"u32:{argument}"
+                )
                 raise LaunchError(f"arg {index}", reason)
             size = _size_of(argument, local)
             alignment = next((power for power in (8, 4, 2) if size % power == 0), 1)
@@ -74,7 +83,7 @@ class RawKernarg(Struct, frozen=True):
         """
         end = max([len(self.data), *(offset + len(value) for offset, value in zip(self.offsets, values, strict=True))])
         if end > MAX_SEGMENT_SIZE:
-            raise LaunchError("kernarg", f"a segment of {end} bytes is beyond the limit of {MAX_SEGMENT_SIZE}")
+            raise LaunchError("kernarg", f"the kernarg segment would have {end} bytes; the limit is {MAX_SEGMENT_SIZE}")
         made = bytearray(self.data.ljust(end, b"\0"))
         for offset, value in zip(self.offsets, values, strict=True):
             made[offset : offset + len(value)] = value

@@ -20,7 +20,9 @@ def configured(kernel: Kernel, spec: LaunchSpec) -> Kernel:
     if not spec.registers:
         return kernel
     if not isinstance(kernel, Shader):
-        raise LaunchError("[launch] registers", f"{kernel.name} is not a shader; its descriptor has them")
+        raise LaunchError(
+            "[launch] registers", f"{kernel.name} is not a shader; the registers of a kernel are set by its descriptor"
+        )
     return kernel.with_registers({register_number(name): value for name, value in spec.registers.items()})
 
 
@@ -30,9 +32,9 @@ def raw_arguments(kernel: Kernel, spec: LaunchSpec, arguments: Sequence[Argument
     """
     is_shader = isinstance(kernel, Shader)
     if (spec.kernarg if is_shader else spec.user_data) is not None:
-        given, wanted = ("kernarg", "`user_data`") if is_shader else ("user_data", "`kernarg`, or its arguments")
+        given, wanted = ("kernarg", "`user_data`") if is_shader else ("user_data", "`kernarg` or arguments")
         what = "shader" if is_shader else "kernel"
-        raise LaunchError(f"[launch] {given}", f"{kernel.name} is a {what}; give {wanted}")
+        raise LaunchError(f"[launch] {given}", f"{kernel.name} is a {what}; give {wanted} instead")
     if is_shader:
         return RawKernarg.of(spec.user_data, arguments, "user_data")
     return RawKernarg.of(spec.kernarg, arguments)

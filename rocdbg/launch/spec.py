@@ -75,7 +75,9 @@ class ArgumentSpec(Struct, frozen=True):
         if text.startswith("local"):
             match = re.fullmatch(r"local\s*\[\s*(\w+)\s*\]", text)
             if match is None:
-                raise LaunchError(where, f"`{text}`: write the bytes of a local argument as local[256]")
+                raise LaunchError(
+                    where, f"`{text}`: write a local argument with its size in bytes, for example local[256]"
+                )
             return cls(where, local_size=check_size(parse_int(match.group(1), where), where))
         word, _, rest = text.partition(" ")
         if word in ("image", "sampler", "texture"):
@@ -95,7 +97,9 @@ class ArgumentSpec(Struct, frozen=True):
                 where, type=check_element(typed.group(1), where), value=parse_scalar(typed.group(2), where)
             )
         if text.startswith(("[", "{")):
-            reason = "a list needs its type: `value f32[4]:[1, 2, 3, 4]` by value, `f32[4]:[1, 2, 3, 4]` as a buffer"
+            reason = (
+                "for a list, give the type: `value f32[4]:[1, 2, 3, 4]` by value, `f32[4]:[1, 2, 3, 4]` as a buffer"
+            )
             raise LaunchError(where, reason)
         return cls(where, value=parse_scalar(text, where))
 
@@ -106,7 +110,10 @@ class ArgumentSpec(Struct, frozen=True):
         if word != "image":
             words, comma, text = text.partition(",") if word == "texture" else (text, "", "")
             if word == "texture" and not comma:
-                raise LaunchError(where, "write a texture as `texture linear clamp, rgba8[64,64]`")
+                raise LaunchError(
+                    where, "write a texture as a sampler, a comma and an image, for example `texture linear clamp, "
+                    "rgba8[64,64]`"
+                )
             sampler = SamplerSpec.parse(words, where)
             if word == "sampler":
                 return cls(where, sampler=sampler)
@@ -197,7 +204,9 @@ class LaunchSpec(Struct):
             if argument.buffer is not None:
                 argument = replace(argument, name=f"kernarg{offset}")
             if argument.type is None and isinstance(argument.value, int | float):
-                raise LaunchError(where, f"`{rest}`: its size is not known; write u32:{rest} or f32:{rest}")
+                raise LaunchError(
+                    where, f"the size of `{rest}` is not known; write, for example, u32:{rest} or f32:{rest}"
+                )
         kept = [a for a in self.arguments if a is not None and a.offset is not None and a.offset != offset]
         self.arguments = [*kept, argument]
         self.kernarg = self.kernarg or b""
@@ -212,14 +221,14 @@ class LaunchSpec(Struct):
         arguments = []
         for index, argument in enumerate(self.arguments):
             if argument is None:
-                raise LaunchError(f"arg {index}", f"it has no value; use `set arg {index} VALUE`")
+                raise LaunchError(f"arg {index}", f"the argument has no value; use `set arg {index} VALUE`")
             arguments.append(argument)
         workgroup = self.workgroup or (min(self.grid[0], 64), 1, 1)
         return self.grid, workgroup, arguments
 
 
 def parse_dimensions(text: str, what: str) -> Dim3:
-    """One to three positive numbers separated by blanks or commas, in brackets or not."""
+    """Parse one to three positive numbers, which are separated by blanks or commas and may be in brackets."""
     words = [word for word in re.split(r"[\s,]+", text.strip().strip("[](){}").strip()) if word]
     return check_dimensions([parse_int(word, what) for word in words], what)
 
@@ -235,7 +244,7 @@ def check_dimensions(values: object, what: str, where: str = "") -> Dim3:
             raise LaunchError(what, f"{shown(size)} is not a whole number", where)
         number = size.__index__()
         if not 1 <= number <= MAX_DIMENSION:
-            raise LaunchError(what, f"{shown(number)} is not from 1 to {MAX_DIMENSION}", where)
+            raise LaunchError(what, f"a size must be from 1 to {MAX_DIMENSION}, not {shown(number)}", where)
         result.append(number)
     x, y, z = result + [1] * (3 - len(result))
     return x, y, z
@@ -244,14 +253,14 @@ def check_dimensions(values: object, what: str, where: str = "") -> Dim3:
 def check_size(size: int, what: str, where: str = "") -> int:
     """A number of bytes of LDS. Raises LaunchError if it is out of 0..2**32-1."""
     if not 0 <= size <= MAX_LDS:
-        raise LaunchError(what, f"{shown(size)} bytes of LDS are out of range", where)
+        raise LaunchError(what, f"{shown(size)} bytes is out of range; the limit is {MAX_LDS}", where)
     return size
 
 
 def check_scalar(value: Scalar, what: str) -> Scalar:
     """A number to be passed to a kernel. Raises LaunchError if it has more bits than any argument."""
     if isinstance(value, int) and value.bit_length() > MAX_VALUE_BITS:
-        raise LaunchError(what, f"{shown(value)} does not fit an argument")
+        raise LaunchError(what, f"{shown(value)} does not fit into an argument")
     return value
 
 
@@ -270,7 +279,7 @@ def segment_bytes(text: str, what: str, directory: Path) -> bytes:
     except ValueError:
         raise LaunchError(what, f"`{text[:40]}` is not a string of hexadecimal bytes") from None
     if len(data) > MAX_SEGMENT_SIZE:
-        raise LaunchError(what, f"{len(data)} bytes are beyond the limit of {MAX_SEGMENT_SIZE}")
+        raise LaunchError(what, f"{len(data)} bytes are given; the limit is {MAX_SEGMENT_SIZE}")
     return data
 
 

@@ -67,7 +67,9 @@ class SupplementaryFile:
         else:
             return None
         if parsed is None or (not parsed[1] and not parsed[0]):
-            self._files.warn(f"{section} of {self._code_object.name} is damaged")
+            self._files.warn(
+                f"section {section} of {self._code_object.name} is damaged, so the supplementary file cannot be found"
+            )
             return None
         is_supplement, name, identity = parsed
         return None if is_supplement else _Link(section, decode_text(name), identity)
@@ -95,7 +97,10 @@ class SupplementaryFile:
             self._files.warn(str(error))
             return False
         if not found:
-            self._files.warn(f"{elf.source.name} is not the supplementary file that {self._code_object.name} names")
+            self._files.warn(
+                f"{elf.source.name} is not the supplementary file of {self._code_object.name}: its identity is "
+                "different"
+            )
         return found
 
 

@@ -15,7 +15,7 @@ _FLOATS = {2: "f16", 4: "f32", 8: "f64"}
 
 def swapped(dtype: np.dtype[Any]) -> str:
     """An error message for an array whose byte order is not the host's."""
-    return f"an array of {dtype} has its bytes swapped; give a.astype(a.dtype.newbyteorder('=')) instead"
+    return f"the byte order of an array of {dtype} is not native; pass a.astype(a.dtype.newbyteorder('=')) instead"
 
 
 def value_bytes(value: Any, size: int, element: str | None, what: str) -> bytes:
@@ -55,7 +55,7 @@ def _integer_bytes(value: float, size: int, what: str) -> bytes:
     if isinstance(value, float):
         if not value.is_integer():
             raise LaunchError(
-                what, f"{value} is not a whole number, the parameter is an integer of {size} bytes"
+                what, f"{value} is not a whole number, but the parameter is an integer of {size} bytes"
             )
         value = int(value)
     if not -(1 << size * 8 - 1) <= value < 1 << size * 8:
@@ -65,5 +65,5 @@ def _integer_bytes(value: float, size: int, what: str) -> bytes:
 
 def _sized(data: bytes, size: int, kind: str, what: str) -> bytes:
     if len(data) != size:
-        raise LaunchError(what, f"{kind} of {len(data)} bytes is given, the kernel expects {size} bytes")
+        raise LaunchError(what, f"{kind} of {len(data)} bytes is given, but the kernel expects {size} bytes")
     return data

@@ -111,7 +111,7 @@ class _Checker:
                 if isinstance(value, tuple):
                     values += [(field, item) for item in value]
                 elif isinstance(value, Ref) and self.module.resolve(value) is None:
-                    yield self._at("metadata", f"there is no !{value.name}", value.offset)
+                    yield self._at("metadata", f"the node !{value.name} is not defined", value.offset)
 
     def _spellings(self) -> Iterator[Finding]:
         for offset, words in self.module.spellings:
@@ -135,9 +135,9 @@ class _Checker:
             if broken is not None:
                 yield self._at("DIExpression", *broken)
             if node.kind in _ABSTRACT:
-                yield self._at(node.kind, f"{node.kind} is abstract, and no node of its own", node.offset)
+                yield self._at(node.kind, f"{node.kind} is an abstract kind and cannot be used for a node", node.offset)
             if node.kind in _DISTINCT and not node.distinct:
-                yield self._at(node.kind, f"a {node.kind} is distinct", node.offset)
+                yield self._at(node.kind, f"a {node.kind} must be distinct", node.offset)
             for name in node.fields if node.kind in _FIELDS else ():
                 if name not in _FIELDS[node.kind]:
                     yield self._at(node.kind, f"a {node.kind} has no field '{name[:40]}'", node.offset)
@@ -146,14 +146,15 @@ class _Checker:
                 if count != 1:
                     name = self.info.name_of(node)
                     yield self._at(
-                        "llvm.dbg.label", f"{name} is referenced by {count} calls of llvm.dbg.label, not 1", node.offset
+                        "llvm.dbg.label", f"{name} must be referenced by 1 call of llvm.dbg.label, but is referenced "
+                        f"by {count}", node.offset
                     )
             if node.kind == "DIFragment":
                 yield from self._fragment(node)
 
     def _attachments(self) -> Iterator[Finding]:
         for variable in self.info.wrong_attachments:
-            yield self._at("global variable", f"the dbg.def of {variable.name} is not a DIFragment", variable.offset)
+            yield self._at("global variable", f"the dbg.def of {variable.name} must be a DIFragment", variable.offset)
 
     def _fragment(self, node: Node) -> Iterator[Finding]:
         owners = self.info.global_fragments.get(node, [])
@@ -161,27 +162,36 @@ class _Checker:
         if len(owners) > 1:
             yield self._at("global variable", f"{name} is the fragment of {len(owners)} global variables", node.offset)
         if owners and self.info.segments_of.get(node):
-            yield self._at("global variable", f"{name}, of {owners[0].name}, is the object of a lifetime", node.offset)
+            yield self._at(
+                "global variable", f"{name}, the fragment of {owners[0].name}, cannot be the object of a "
+                "lifetime", node.offset
+            )
         fields = self.info.properties.get(node, [])
         if len(fields) > 1:
-            yield self._at("DICompositeType", f"{name} is the property of {len(fields)} fields", node.offset)
+            yield self._at(
+                "DICompositeType", f"{name} is used as the property of {len(fields)} fields, but may be used for only "
+                "one", node.offset
+            )
         for type, field in fields:
             tag = getattr(type.fields.get("tag"), "text", "")
             if tag != "DW_TAG_array_type":
-                yield self._at("DICompositeType", f"'{field}' of a type that is not an array names {name}", type.offset)
+                yield self._at(
+                    "DICompositeType", f"'{field}' refers to {name}, but only an array type can have this "
+                    "property", type.offset
+                )
 
     # Lifetimes
 
     def _lifetime(self, segment: Segment, node: Node) -> Iterator[Finding]:
         name = self.info.name_of(node)
         if segment.object is None or segment.object.kind not in OBJECTS:
-            yield self._at("DILifetime", f"the object of {name} is not a DIObject", node.offset)
+            yield self._at("DILifetime", f"the object of {name} must be a DIObject", node.offset)
         for index, argument in enumerate(segment.arguments):
             kind = argument.kind if isinstance(argument, Node) else ""
             if kind not in OBJECTS and kind not in CODES:
-                yield self._at("DILifetime", f"input {index} of {name} is neither DIObject nor DICode", node.offset)
+                yield self._at("DILifetime", f"input {index} of {name} must be a DIObject or a DICode", node.offset)
             if isinstance(argument, Node) and argument in self.info.properties:
-                words = f"input {index} of {name} is a type property fragment"
+                words = f"input {index} of {name} is the fragment of a type property, which cannot be an input"
                 yield self._at("DICompositeType", words, node.offset)
         if segment.is_bounded:
             yield from self._bounds(segment, node, name)
@@ -194,7 +204,9 @@ class _Checker:
 
     def _bounds(self, segment: Segment, node: Node, name: str) -> Iterator[Finding]:
         if len(segment.definitions) != 1:
-            words = f"{name} is referenced by {len(segment.definitions)} calls of llvm.dbg.def, not 1"
+            words = (
+                f"{name} must be referenced by 1 call of llvm.dbg.def, but is referenced by {len(segment.definitions)}"
+            )
             yield self._at("bounded lifetime segment", words, node.offset)
             return
         definition = segment.definitions[0]
@@ -205,7 +217,7 @@ class _Checker:
                 words = f"this llvm.dbg.kill of {name} is not reachable from its llvm.dbg.def"
                 yield self._at("llvm.dbg.kill", words, self._offset(kill))
             elif kill.index not in segment.killed_by:
-                words = f"every path to this llvm.dbg.kill of {name} passes through another one"
+                words = f"every path to this llvm.dbg.kill of {name} passes through another llvm.dbg.kill of it"
                 yield self._at("llvm.dbg.kill", words, self._offset(kill))
 
     def _record(self, segment: Segment) -> Iterator[Finding]:
@@ -220,10 +232,10 @@ class _Checker:
             name = self.info.name_of(segment.object)
             offset = segment.location.operations[-1].offset
             if first + bits > size:
-                words = f"bits {first} to {first + bits - 1} are not all of {name}, which has {size}"
+                words = f"bits {first} to {first + bits - 1} are not all within {name}, which has {size} bits"
                 yield self._at("fragment", words, offset)
             elif bits == size and not is_diop(segment.location):
-                yield self._at("fragment", f"a fragment is all of {name}", offset)
+                yield self._at("fragment", f"the fragment covers all of {name}, so it is not a fragment", offset)
 
     def _expression(self, segment: Segment) -> Iterator[Finding]:
         if segment.trouble is not None:
@@ -249,7 +261,7 @@ class _Checker:
         same = overlapping(self.info, segment, tree)
         if same is not None:
             offset = next(item.offset for item in tree.flat() if item.name == "DIOpComposite")
-            yield self._at("DIOpComposite", f"two parts are the same bits of {same}", offset)
+            yield self._at("DIOpComposite", f"two parts of the composite share bits of {same}", offset)
 
     def _value(self, function: Function, operand: Operand, rule: str) -> Iterator[Finding]:
         """Checks that an operand is a value of the function or the module and has its stated type."""
@@ -257,7 +269,7 @@ class _Checker:
             return
         if operand.name.startswith("@"):
             if operand.name not in self.module.globals and operand.name not in self.module.functions:
-                yield self._at(rule, f"there is no {operand.name}", operand.offset)
+                yield self._at(rule, f"{operand.name} is not defined", operand.offset)
             return
         types = self._values_of(function)
         if operand.name not in types:
@@ -265,7 +277,7 @@ class _Checker:
             return
         type = types[operand.name]
         if operand.type is not None and type is not None and type != operand.type:
-            words = f"{operand.name} is of type {type}, not {operand.type}"
+            words = f"{operand.name} has type {type}, but is used with type {operand.type}"
             yield self._at(rule, words, operand.offset)
 
     def _values_of(self, function: Function) -> dict[str, Type | None]:
@@ -282,10 +294,10 @@ class _Checker:
     def _graph(self) -> Iterator[Finding]:
         if self.graph.cycle is not None:
             name = self.info.name_of(self.graph.cycle)
-            yield self._at("lifetime graph", f"{name} is found by way of itself", self.graph.cycle.offset)
+            yield self._at("lifetime graph", f"the location of {name} depends on itself", self.graph.cycle.offset)
         for node in self.info.nodes:
             if node.kind in _DISTINCT and node not in self.graph.reached:
-                yield self._at("lifetime graph", f"no variable leads to {self.info.name_of(node)}", node.offset)
+                yield self._at("lifetime graph", f"{self.info.name_of(node)} is not used for any variable", node.offset)
 
     # What has to be retained
 
@@ -297,14 +309,14 @@ class _Checker:
             if node.kind == "DICompileUnit":
                 globals_of |= self._items(node.fields.get("globals"))
                 if node not in units:
-                    yield self._at("DICompileUnit", "the unit is not in !llvm.dbg.cu", node.offset)
+                    yield self._at("DICompileUnit", "the unit is not listed in !llvm.dbg.cu", node.offset)
         for node in list(globals_of):
             if node.kind == "DIGlobalVariableExpression":  # permitted, as in LLVM today
                 variable = module.node(node.fields.get("var"))
                 globals_of |= {variable} if variable is not None else set()
         for node in self.info.nodes:
             if node.kind == "DIGlobalVariable" and units and node not in globals_of:
-                words = f"{self.info.name_of(node)} is not in the globals of a DICompileUnit"
+                words = f"{self.info.name_of(node)} is not listed in the globals of a DICompileUnit"
                 yield self._at("DICompileUnit", words, node.offset)
             elif node.kind in ("DILocalVariable", "DILabel", "DIExprCode"):
                 yield from self._retained(node)
@@ -329,7 +341,7 @@ class _Checker:
             functions = {occurrence.function for occurrence in self.info.labels.get(node, ())}
             owner = self.info.subprogram_of(functions.pop()) if len(functions) == 1 else None
         if owner is not None and node not in self._items(owner.fields.get("retainedNodes")):
-            words = f"{self.info.name_of(node)} is not in the retainedNodes of its DISubprogram"
+            words = f"{self.info.name_of(node)} is not listed in the retainedNodes of its DISubprogram"
             yield self._at("DISubprogram", words, node.offset)
 
     def _computed(self, segment: Segment, node: Node, kept: set[Node]) -> Iterator[Finding]:
@@ -337,7 +349,7 @@ class _Checker:
         name = self.info.name_of(node)
         if is_global or len(functions) > 1:
             if node not in kept:
-                yield self._at("DISubprogram", f"{name} is not in !llvm.dbg.retainedNodes", node.offset)
+                yield self._at("DISubprogram", f"{name} is not listed in !llvm.dbg.retainedNodes", node.offset)
             return
         owner = next(iter(functions), None)
         whole = bool(self._subprograms) or "llvm.dbg.cu" in self.module.named
@@ -345,9 +357,12 @@ class _Checker:
             return  # the listing does not have a DISubprogram
         if owner is None:
             if node not in kept and node not in self._retained_by_functions:
-                yield self._at("DISubprogram", f"{name} is retained nowhere", node.offset)
+                yield self._at(
+                    "DISubprogram", f"{name} is listed in neither !llvm.dbg.retainedNodes nor the retainedNodes of a "
+                    "DISubprogram", node.offset
+                )
         elif node not in self._items(owner.fields.get("retainedNodes")):
-            words = f"{name} is not in the retainedNodes of its DISubprogram"
+            words = f"{name} is not listed in the retainedNodes of its DISubprogram"
             yield self._at("DISubprogram", words, node.offset)
 
     @cached_property

@@ -69,7 +69,7 @@ class DataLayout(Struct, frozen=True):
                     found.append((element, 8 * offset))
                     offset += sizes.allocated(element, 0)
                 return found
-        raise NotWellFormed(f"the type {type} has no parts")
+        raise NotWellFormed(f"the type {type} has no elements")
 
     def has_size(self, type: Type) -> bool:
         """Whether `bits` gives a size for a type."""
@@ -98,9 +98,9 @@ class _Sizes:
     def _enter(self, type: Type, depth: int) -> None:
         self.steps += 1
         if depth > _MAX_NESTING:
-            raise NotWellFormed("a type contains itself, or is nested too deeply for a size")
+            raise NotWellFormed("the size of a type is not known, because it contains itself or is nested too deeply")
         if self.steps > _MAX_STEPS:
-            raise NotWellFormed("a type has too many parts for a size")
+            raise NotWellFormed("the size of a type is not known, because it has too many parts")
 
     def bits(self, type: Type, depth: int) -> int:
         self._enter(type, depth)
@@ -128,7 +128,7 @@ class _Sizes:
     @staticmethod
     def _checked(bits: int, type: Type) -> int:
         if bits > MAX_BITS:
-            raise NotWellFormed(f"a type of {bits} bits is larger than {MAX_BITS}")
+            raise NotWellFormed(f"a type has {bits} bits; the limit is {MAX_BITS}")
         return bits
 
     def _pointer(self, space: int) -> tuple[int, int]:
@@ -209,7 +209,7 @@ def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
             elif head == "a":
                 aggregate = int(rest[0])
         except (ValueError, IndexError):
-            raise NotWellFormed(f"the data layout's '{part[:40]}' cannot be read") from None
+            raise NotWellFormed(f"'{part[:40]}' in the data layout cannot be read") from None
     return DataLayout(pointers, integers, floats, vectors, aggregate, named, "E" in parts)
 
 

@@ -139,14 +139,16 @@ def is_diop(node: Node) -> bool:
 def parse_expression(module: Module, node: Node) -> Expression:
     """The operations of a node, with their parameters checked; raises `NotWellFormed` if a parameter is wrong."""
     if len(node.operations) > MAX_OPERATIONS:
-        raise NotWellFormed(f"an expression of more than {MAX_OPERATIONS} operations", module.position(node.offset))
+        raise NotWellFormed(f"the expression has more than {MAX_OPERATIONS} operations", module.position(node.offset))
     operations: list[Operation] = []
     fragment: tuple[int, int] | None = None
     for raw in node.operations:
         operation = _operation(module, raw)
         if operation.name == "DIOpFragment":
             if fragment is not None:
-                raise NotWellFormed("a second DIOpFragment", module.position(raw.offset), rule="DIOpFragment")
+                raise NotWellFormed(
+                    "the expression has more than one DIOpFragment", module.position(raw.offset), rule="DIOpFragment"
+                )
             start, size = operation.arguments
             assert isinstance(start, int)
             assert isinstance(size, int)
@@ -180,7 +182,7 @@ def _operation(module: Module, raw: RawOperation) -> Operation:
         try:
             arguments[0] = settled(arguments[0], module.layout)
         except NotWellFormed as error:
-            raise _parameters(module, raw, f"a literal: {error.args[0]}") from None
+            raise _parameters(module, raw, f"a literal, but {error.args[0]}") from None
         if arguments[0].kind not in ("constant", "undef", "elided"):
             raise _parameters(module, raw, "a literal, not " + str(arguments[0])[:60])
         return Operation(info, tuple(arguments), raw.offset)
@@ -194,7 +196,7 @@ def _operation(module: Module, raw: RawOperation) -> Operation:
 
 
 def _note(module: Module, raw: RawOperation) -> None:
-    words = f"'{raw.name}' with other parameters than its definition" if raw.name in OPERATIONS else f"'{raw.name}'"
+    words = f"'{raw.name}' has other parameters than in its definition" if raw.name in OPERATIONS else f"'{raw.name}'"
     note = (raw.offset, words)
     if note not in module.spellings:
         module.spellings.append(note)

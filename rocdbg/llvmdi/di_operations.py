@@ -1,8 +1,8 @@
 """The one table of the operations of LLVM debug information expressions.
 
-Each row is the specification with which the text begins an operation's definition, in the syntax of its figure 1:
-parameters with their kinds, then the stack entries that are popped (the top one first) and those that are pushed.
-Reader, printer, checker, evaluator and lowering all dispatch on `OPERATIONS`.
+In the text, the definition of an operation begins with a specification in the syntax of its figure 1. Each row is such
+a specification: parameters with their kinds, the stack entries that are popped (the top one first), and the entries
+that are pushed. Reader, printer, checker, evaluator and lowering all dispatch on `OPERATIONS`.
 
 The rows marked `today` are for operations that AMD's compilers write, but that are not in the text.
 """

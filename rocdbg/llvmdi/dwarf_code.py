@@ -91,7 +91,7 @@ class Code:
         method: Callable[[Tree], Items] = getattr(self, "_" + tree.name, self._computed)
         items = method(tree)
         if len(items) > MAX_ITEMS:
-            raise LoweringError(f"an expression needs more than {MAX_ITEMS} DWARF operations")
+            raise LoweringError(f"the expression needs more than {MAX_ITEMS} DWARF operations")
         return items
 
     def _computed(self, tree: Tree) -> Items:
@@ -121,7 +121,7 @@ class Code:
         where = self.names.where(operand.name)
         room = self._room(where)
         if room is not None and room < tree.bits:
-            raise LoweringError(f"{operand.name} has {tree.bits} bits, and its place {room}")
+            raise LoweringError(f"{operand.name} has {tree.bits} bits, but its place has only {room}")
         return self._place(where, tree.bits)
 
     def _room(self, where: Where) -> int | None:
@@ -167,7 +167,7 @@ class Code:
                 for part, size in parts:
                     items += [*self._place(part, size), _piece(size)]
                 return [*items, "piece_end"]
-        raise LoweringError("it is not known where a value is at this address")
+        raise LoweringError("the place of a value at this address is not known")
 
     def _frame_address(self, offset: int) -> Items:
         """The lane's address of a slot, as a number of the generic type."""
@@ -232,10 +232,14 @@ class Code:
             for number, child in enumerate(tree.children):
                 items += [("pick", len(codes) - 1 - number + (number > 0)), _piece(child.bits)]
             return [*items, "piece_end", *(["swap", "drop"] * len(codes))]
-        raise LoweringError(f"a composite of {len(codes)} parts that are composites")
+        raise LoweringError(
+            f"a composite with {len(codes)} parts that are composites themselves cannot be expressed in DWARF"
+        )
 
     def _makes_pieces(self, items: Items) -> bool:
-        """Whether operations may create or complete pieces of a composite, as a called expression may."""
+        """Whether operations may create or complete pieces of a composite; a call may, because the called expression
+        may.
+        """
         for item in items:
             name = item if isinstance(item, str) else item[0]
             if name in ("piece", "bit_piece", "piece_end"):
@@ -364,7 +368,8 @@ class Code:
 
     def _read(self, base: BaseType) -> Items:
         if base.byte_size > 255:
-            raise LoweringError(f"a value of {base.size} bits, and DW_OP_deref_type reads at most {8 * 255}")
+            reason = f"the value has {base.size} bits, but DW_OP_deref_type reads at most {8 * 255}"
+            raise LoweringError(reason)
         return [("deref_type", base.byte_size, self.names.base(base))]
 
     def _as(self, own: BaseType, wanted: BaseType) -> Items:
@@ -378,4 +383,4 @@ def _piece(bits: int) -> Item:
 def _check_size(bits: int) -> None:
     """Reject a constant that is too large: a short text such as ``zeroinitializer`` may have a huge type."""
     if bits > MAX_CONSTANT_BITS:
-        raise LoweringError(f"a constant of {bits} bits, more than {MAX_CONSTANT_BITS}")
+        raise LoweringError(f"a constant has {bits} bits; the limit is {MAX_CONSTANT_BITS}")

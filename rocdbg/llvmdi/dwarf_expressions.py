@@ -56,15 +56,15 @@ def broken_expression(node: Node) -> tuple[str, int] | None:
         if count != len(raw.arguments):
             return f"{raw.name} takes {count} operands, not {len(raw.arguments)}", raw.offset
         if raw.name == "DW_OP_LLVM_fragment" and following is not None:
-            return "DW_OP_LLVM_fragment is not the last operation", raw.offset
+            return "DW_OP_LLVM_fragment must be the last operation", raw.offset
         if raw.name == "DW_OP_stack_value" and following is not None and following.name != "DW_OP_LLVM_fragment":
-            return "DW_OP_stack_value is not the last operation", raw.offset
+            return "DW_OP_stack_value must be last, or be followed only by DW_OP_LLVM_fragment", raw.offset
         if raw.name == "DW_OP_swap" and len(operations) == 1:
-            return "DW_OP_swap has one entry on the stack", raw.offset
+            return "DW_OP_swap needs two entries on the stack", raw.offset
         if raw.name == "DW_OP_LLVM_entry_value":
             first = index == 0 or (index == 1 and operations[0].name == "DW_OP_LLVM_arg")
             if not first or raw.arguments != (1,):
-                return "DW_OP_LLVM_entry_value covers one operation, and is the first", raw.offset
+                return "DW_OP_LLVM_entry_value must cover one operation and be the first operation", raw.offset
         if raw.name.startswith(("DW_OP_reg", "DW_OP_breg")):
             return None  # LLVM ignores what follows
     return None

@@ -362,7 +362,7 @@ class FunctionReader:
             count += 1  # its location
         self.miscounted = len(arguments) != count
         if self.miscounted:
-            raise self.cursor.error(f"{len(arguments)} arguments where {count} are expected", start)
+            raise self.cursor.error(f"expected {count} arguments, found {len(arguments)}", start)
         arguments = tuple(
             argument.elements if isinstance(argument, Node) and argument.kind == "DIArgList" else argument
             for argument in arguments

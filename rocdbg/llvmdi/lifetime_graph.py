@@ -75,8 +75,8 @@ class LifetimeGraph:
         """What a computed segment involves: functions (or their DISubprograms), and whether it involves anything
         global.
 
-        The object itself counts only if it is a local variable, because by the text it depends on what a segment uses
-        whether it is retained.
+        The object itself counts only if it is a local variable, because by the text, the entities that a segment uses
+        determine whether the segment has to be retained.
         """
         functions: set[Function | Node] = set()
         is_global = False

@@ -101,7 +101,7 @@ def _value(cursor: Cursor, type: Type) -> Operand:
             element = parse_operand(cursor)
             cursor.expect(")")
             if element.type != type.element:
-                raise cursor.error(f"a splat of {element.type} is not a {type}", token)
+                raise cursor.error(f"a splat of {element.type} cannot be a value of type {type}", token)
             return _joined(cursor, token, type, [element] * min(type.count, _MAX_ELEMENTS + 1))
         if token.text not in _EXPRESSIONS:
             raise cursor.error(f"'{token.text[:40]}' is not a value of type {type}", token)
@@ -124,9 +124,9 @@ def _value(cursor: Cursor, type: Type) -> Operand:
                 cursor.expect(",")
             elements.append(parse_operand(cursor))
             if elements[-1].type != type.element:
-                raise cursor.error(f"an element of type {elements[-1].type} in a {type}", token)
+                raise cursor.error(f"an element of {type} has the wrong type {elements[-1].type}", token)
         if len(elements) != type.count:
-            raise cursor.error(f"{len(elements)} elements in a {type}", token)
+            raise cursor.error(f"{len(elements)} elements are given for a value of type {type}", token)
         return _joined(cursor, token, type, elements)
     if token.kind == Kind.STRING:
         cursor.take()
@@ -141,7 +141,7 @@ def _string(cursor: Cursor, token: Token, type: Type) -> Operand:
     data = _bytes(token.text)
     if isinstance(type, ArrayType) and type.element == IntType(8):
         if len(data) != type.count:
-            raise cursor.error(f"{len(data)} bytes in a {type}", token)
+            raise cursor.error(f"{len(data)} bytes are given for a value of type {type}", token)
         return Operand("constant", type, token.text, value=int.from_bytes(data, "little"), offset=token.offset)
     return Operand("other", type, token.text, offset=token.offset)
 
@@ -196,11 +196,11 @@ def settled(operand: Operand, layout: DataLayout) -> Operand:
     parts = [settled(element, layout) for element in operand.elements]
     types = [layout.resolved(part.type) for part in parts if part.type is not None]
     if types != [layout.resolved(element) for element, _ in places]:
-        raise NotWellFormed(f"the parts of a constant are not those of {operand.type}")
+        raise NotWellFormed(f"the elements of a constant do not match its type {operand.type}")
     for part, (_, place) in zip(parts, places, strict=True):
         value |= part.value << place
     if value >> MAX_CONSTANT_BITS:
-        raise NotWellFormed(f"a constant of more than {MAX_CONSTANT_BITS} bits")
+        raise NotWellFormed(f"a constant has more than {MAX_CONSTANT_BITS} bits")
     return Operand("constant", operand.type, operand.text, value=value, offset=operand.offset)
 
 
@@ -216,7 +216,7 @@ def _joined(cursor: Cursor, token: Token, type: VectorType | ArrayType, elements
         undefined = elements and all(element.kind == "undef" for element in elements)
         return Operand("undef" if undefined else "other", type, text, offset=token.offset)
     if bits * len(elements) > MAX_CONSTANT_BITS:
-        raise cursor.error(f"a constant of more than {MAX_CONSTANT_BITS} bits", token)
+        raise cursor.error(f"the constant has more than {MAX_CONSTANT_BITS} bits", token)
     value = 0
     for element in reversed(elements):
         value = value << bits | element.value
@@ -237,12 +237,12 @@ def _number(cursor: Cursor, token: Token, type: Type) -> int:
         if "." in text or "x" in text or text[0] == "+":
             raise cursor.error(f"'{text[:40]}' is not a literal of type {type}", token)
         if len(text) > 4000:
-            raise cursor.error(f"a literal of {len(text)} digits", token)
+            raise cursor.error(f"the literal has {len(text)} digits, which are too many", token)
         return _fitting(cursor, token, type, int(text))
     if isinstance(type, FloatType):
         return _float(cursor, token, type)
     if isinstance(type, PointerType):
-        raise cursor.error("a pointer has no literal but null; write inttoptr", token)
+        raise cursor.error("the only literal of a pointer type is null; use inttoptr for a number", token)
     raise cursor.error(f"'{text[:40]}' is not a literal of type {type}", token)
 
 
@@ -250,7 +250,7 @@ def _hexadecimal(cursor: Cursor, token: Token, type: IntType) -> int:
     """``u0xFF``; ``s0xFF`` has the sign of its highest digit."""
     digits = token.text[3:]
     if len(digits) > 4000:
-        raise cursor.error(f"a literal of {len(digits)} digits", token)
+        raise cursor.error(f"the literal has {len(digits)} digits, which are too many", token)
     value = int(digits, 16)
     if token.text[0] == "s" and value >> 4 * len(digits) - 1:
         value -= 1 << 4 * len(digits)
@@ -273,19 +273,19 @@ def _float(cursor: Cursor, token: Token, type: FloatType) -> int:
             if text[2] not in "KLMHR" and type.name in ("half", "bfloat") and len(digits) <= 15:
                 return _of_double(cursor, token, type, int(text, 16))
             if text[:3] != prefix or len(digits) > _HEX[type.name]:
-                raise cursor.error(f"a {type} in hexadecimal begins with {prefix}", token)
+                raise cursor.error(f"a {type} in hexadecimal must begin with {prefix}", token)
             value = int(digits, 16)
             if type.name == "fp128":  # LLVM writes the low half first
                 digits = digits.rjust(32, "0")
                 value = int(digits[16:] + digits[:16], 16)
             return value
         if text[2:3] in "KLMHR" or len(text) > 18:
-            raise cursor.error(f"a {type} in hexadecimal has 16 digits", token)
+            raise cursor.error(f"a {type} in hexadecimal must have 16 digits", token)
         return _of_double(cursor, token, type, int(text, 16))
     if "." not in text:
         raise cursor.error(f"'{text[:40]}' is an integer, not a literal of type {type}", token)
     if len(text) > 4000:
-        raise cursor.error(f"a literal of {len(text)} characters", token)
+        raise cursor.error(f"the literal has {len(text)} characters, which are too many", token)
     return _packed(cursor, token, type, float(text))
 
 
@@ -298,7 +298,7 @@ def _of_double(cursor: Cursor, token: Token, type: FloatType, bits: int) -> int:
         return _packed(cursor, token, type, number)
     exponent, mantissa = {"half": (5, 10), "bfloat": (8, 7), "float": (8, 23)}[type.name]
     if bits & (1 << 52 - mantissa) - 1:  # a NaN keeps its payload
-        raise cursor.error(f"{token.text} is not exact in a {type}", token)
+        raise cursor.error(f"{token.text} cannot be represented exactly as a {type}", token)
     payload = bits >> 52 - mantissa & (1 << mantissa) - 1
     return bits >> 63 << exponent + mantissa | (1 << exponent) - 1 << mantissa | payload
 
@@ -307,15 +307,15 @@ def _packed(cursor: Cursor, token: Token, type: FloatType, number: float) -> int
     if type.name == "bfloat":
         bits = int.from_bytes(struct.pack("<f", number) if abs(number) < 3.4e38 else b"\0\0\1\0", "little")
         if bits & 0xFFFF:
-            raise cursor.error(f"{token.text[:40]} is not exact in a bfloat", token)
+            raise cursor.error(f"{token.text[:40]} cannot be represented exactly as a bfloat", token)
         return bits >> 16
     form = _PACKED.get(type.name)
     if form is None:
-        raise cursor.error(f"a {type} is written in hexadecimal", token)
+        raise cursor.error(f"a {type} must be written in hexadecimal", token)
     try:
         data = struct.pack(form, number)
     except OverflowError:
         raise cursor.error(f"{token.text[:40]} does not fit {type}", token) from None
     if struct.unpack(form, data)[0] != number:
-        raise cursor.error(f"{token.text[:40]} is not exact in a {type}", token)
+        raise cursor.error(f"{token.text[:40]} cannot be represented exactly as a {type}", token)
     return int.from_bytes(data, "little")

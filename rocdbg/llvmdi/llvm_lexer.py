@@ -114,7 +114,7 @@ def tokenize(source: Source) -> list[Token]:
         if match is None:
             if text[position] == '"' or text[position : position + 2] in ('%"', '@"', '$"', 'c"'):
                 raise source.error("the string does not end", position)
-            raise source.error(f"{_shown(text[position])} begins nothing in LLVM assembly", position)
+            raise source.error(f"unexpected character {_shown(text[position])}", position)
         kind = match.lastgroup
         assert kind is not None
         position = match.end()

@@ -193,7 +193,7 @@ def _base(cursor: Cursor) -> Type:
             return PointerType(_address_space(cursor) if cursor.text == "addrspace" else 0)
         if _is_int(text):
             if len(text) > 9 or not 0 < int(text[1:]) <= MAX_INT_BITS:
-                raise cursor.error(f"an integer type has 1 to {MAX_INT_BITS} bits", token)
+                raise cursor.error(f"an integer type must have 1 to {MAX_INT_BITS} bits", token)
             return IntType(int(text[1:]))
         if text == "target":
             start = cursor.index
@@ -214,7 +214,7 @@ def _base(cursor: Cursor) -> Type:
         count, element = _sequence(cursor)
         cursor.expect(">")
         if not count:
-            raise cursor.error("a vector has at least one element", token)
+            raise cursor.error("a vector must have at least one element", token)
         return VectorType(count, element, scalable)
     if cursor.accept("["):
         count, element = _sequence(cursor)
@@ -229,7 +229,7 @@ def _sequence(cursor: Cursor) -> tuple[int, Type]:
     token = cursor.token
     count = cursor.unsigned("the number of elements")
     if count >= 1 << 64:
-        raise cursor.error("more than 2^64 elements", token)
+        raise cursor.error("the type has more than 2^64 elements", token)
     cursor.expect("x")
     return count, parse_type(cursor)
 

@@ -94,7 +94,7 @@ def lower(info: DebugInfo, placement: Placement, dialect: str = "amd") -> Lowere
         raise LoweringError("the data layout is big-endian, and only little-endian targets are lowered")
     graph = LifetimeGraph(info)
     if graph.cycle is not None:
-        words = f"{info.name_of(graph.cycle)} is found by way of itself"
+        words = f"the location of {info.name_of(graph.cycle)} depends on itself"
         raise NotWellFormed(words, info.module.position(graph.cycle.offset), "lifetime graph")
     with doing("lowering debug information"):
         return _Lowering(info, placement, dialect).lowered()
@@ -254,7 +254,10 @@ class _Lowering:
                 size = self.info.type_bits(self.info.module.node(node.fields.get("type")))
                 return self._parts(computed, size, None, None)
             if len(computed) > 1:
-                raise LoweringError(f"{self.info.name_of(node)} has {len(computed)} computed lifetime segments")
+                raise LoweringError(
+                    f"{self.info.name_of(node)} has {len(computed)} computed lifetime segments, but only one can be "
+                    "lowered"
+                )
             return self.expression(computed[0], self.tree(computed[0]), None, None, called)
         if not self.is_list(segments):
             return self.expression(bounded[0], self.tree(bounded[0]), bounded[0].function, None, called)
@@ -268,7 +271,7 @@ class _Lowering:
         for segment in computed:
             entries.append((None, None, self.expression(segment, self.tree(segment), None, None)))
         if len(entries) > MAX_RANGES:
-            raise LoweringError(f"a location list of more than {MAX_RANGES} entries")
+            raise LoweringError(f"a location list would have more than {MAX_RANGES} entries")
         return LocationList(_joined(entries), self.dialect)
 
     def is_list(self, segments: Sequence[Segment]) -> bool:
@@ -419,7 +422,7 @@ class _Names:
         function = self.function.name if self.function is not None else ""
         found = self.lowering.placement.where(function, name, self.address)
         if found is None:
-            raise LoweringError(f"it is not known where {name} is")
+            raise LoweringError(f"the place of {name} is not known")
         return found
 
     def address_index(self, tree: Tree) -> int | None:
@@ -428,7 +431,7 @@ class _Names:
             return None
         occurrences = self.info.labels.get(node, [])
         if len(occurrences) != 1:
-            raise LoweringError(f"{self.info.name_of(node)} is not a single place in the code")
+            raise LoweringError(f"the label {self.info.name_of(node)} does not have exactly one address")
         flow = self.info.flows[occurrences[0].function.name]
         label = flow.function.blocks[flow.block_of(occurrences[0].index)].label
         address = self.lowering.addresses[flow.function.name].blocks[label]

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
+from rocdbg.llvmdi.debug_records import global_segment, record_segments
 from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
 from rocdbg.llvmdi.errors import NotWellFormed
 from rocdbg.llvmdi.function_flow import ControlFlow
 from rocdbg.llvmdi.module import Function, GlobalVariable, Module, Node, Operand, Words
 from rocdbg.llvmdi.reader import subprogram
-from rocdbg.llvmdi.records import global_segment, record_segments
 from rocdbg.llvmdi.segments import CODES, OBJECTS, PROPERTIES, VARIABLES, Occurrence, Segment, type_bits
 from rocdbg.llvmdi.typed_trees import typed_tree
 
@@ -94,7 +94,7 @@ class DebugInfo:
             node = module.node(arguments[0])
             segment = self.by_node.get(node) if node is not None else None
             if segment is None:
-                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} is not a DILifetime"))
+                self.stray.append((occurrence, f"the first argument of llvm.dbg.{kind} must be a DILifetime"))
             elif kind == "kill":
                 segment.kills.append(occurrence)
             else:
@@ -103,11 +103,11 @@ class DebugInfo:
                 if isinstance(referrer, Operand):
                     segment.referrer = segment.referrer or referrer
                 else:
-                    self.stray.append((occurrence, "the second argument of llvm.dbg.def is not a value"))
+                    self.stray.append((occurrence, "the second argument of llvm.dbg.def must be a value"))
         elif kind == "label":
             code = module.node(arguments[0], *CODES)
             if code is None:
-                self.stray.append((occurrence, "the argument of llvm.dbg.label is not a DICode"))
+                self.stray.append((occurrence, "the argument of llvm.dbg.label must be a DICode"))
             else:
                 self.labels.setdefault(code, []).append(occurrence)
 
@@ -143,7 +143,9 @@ class DebugInfo:
             return segment.translated
         if segment.location is None or segment.location.kind not in ("DIExpr", "DIExpression"):
             offset = segment.node.offset if segment.node is not None else 0
-            raise NotWellFormed("the location of a lifetime is a DIExpr", self.module.position(offset), "DILifetime")
+            raise NotWellFormed(
+                "the location of a lifetime must be a DIExpr", self.module.position(offset), "DILifetime"
+            )
         return parse_expression(self.module, segment.location)
 
     def tree(self, segment: Segment) -> Tree:

@@ -89,7 +89,9 @@ DOCUMENT = frozenset((
     "DILifetime", "DIFragment", "DIExprCode", "DIExpr", "DIObject", "DIVariable", "DICode", "DIExpression",
     "DIAssignID", "DIArgList",
 ))  # fmt: skip
-"""Kinds that the document defines, which the checker checks, and those that are read in another way."""
+"""Kinds of nodes that are not in the table above: those that the document defines, which the checker checks, and those
+that are read in another way.
+"""
 
 
 class Kind(Struct, frozen=True):
@@ -144,7 +146,7 @@ def wrong_value(field: str, form: str, value: Field) -> str | None:
     if isinstance(value, Words) and value.text == "...":
         return None  # the value is left out, as in the document's listings
     if isinstance(value, Words) and "b" not in letters:
-        return _wrong_words(field, value.text) if "w" in letters else f"'{field}' is {_wanted(letters)}"
+        return _wrong_words(field, value.text) if "w" in letters else f"'{field}' must be {_wanted(letters)}"
     fits = {
         "n": isinstance(value, int) and value >= 0,
         "i": isinstance(value, int),
@@ -154,12 +156,12 @@ def wrong_value(field: str, form: str, value: Field) -> str | None:
         "w": False,
     }
     if not any(fits[letter] for letter in letters):
-        return f"'{field}' is {_wanted(letters)}"
+        return f"'{field}' must be {_wanted(letters)}"
     if value is None and form.endswith("!"):
         return f"'{field}' cannot be null"
     bits = int("".join(filter(str.isdecimal, form)) or 64)
     if isinstance(value, int) and "n" in letters and value >> bits:
-        return f"'{field}' has {bits} bits, and {value} does not fit"
+        return f"{value} does not fit into '{field}', which has {bits} bits"
     return None
 
 
@@ -170,11 +172,11 @@ def _wanted(letters: str) -> str:
 def _wrong_words(field: str, text: str) -> str | None:
     names = _NAMES.get(field)
     if names is not None:
-        return None if text in names else f"'{field}' is one of {', '.join(sorted(names))}"
+        return None if text in names else f"'{field}' must be one of {', '.join(sorted(names))}"
     prefix = _PREFIXES.get(field, "")
     for word in text.split(" | "):
         flags = _FLAGS.get(prefix)
         if not word.startswith(prefix) or (flags is not None and word.removeprefix(prefix) not in flags):
-            return f"'{field}' has no '{word[:40]}'"
+            return f"'{word[:40]}' is not a value of '{field}'"
     return None
 

@@ -108,7 +108,7 @@ class MetadataReader:
         if token.kind == Kind.NUMBER:
             cursor.take()
             if not token.text.lstrip("+-").isdecimal() or len(token.text) > 400:
-                raise cursor.error(f"'{token.text[:40]}' is not a number of metadata", token)
+                raise cursor.error(f"'{token.text[:40]}' is not the number of a metadata node", token)
             return int(token.text)
         if token.kind == Kind.ELLIPSIS:
             cursor.take()
@@ -149,7 +149,7 @@ class MetadataReader:
         fields: dict[str, Field] = {}
         known = KINDS.get(kind)
         if known is None and kind not in DOCUMENT:
-            self.faults.append((offset, f"there is no node '!{kind[:40]}'", False))
+            self.faults.append((offset, f"there is no kind of node '!{kind[:40]}'", False))
         while not cursor.accept(")"):
             if fields:
                 cursor.expect(",")
@@ -255,7 +255,7 @@ class MetadataReader:
                 cursor.take()
                 number = cursor.unsigned("an operand that is not negative")
                 if number >> 64:
-                    raise cursor.error(f"{number} does not fit 64 bits", following)
+                    raise cursor.error(f"{number} does not fit into 64 bits", following)
                 operands.append(number)
             elif following.kind == Kind.WORD and following.text.startswith("DW_ATE_"):
                 cursor.take()

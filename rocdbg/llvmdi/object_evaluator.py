@@ -73,7 +73,7 @@ class State:
             raise EvaluationError(f"the value of {name} is not known")
         lane = self.context.lane
         if lane is None or not 0 <= lane < len(value):
-            raise EvaluationError(f"{name} has a value in each of {len(value)} lanes, and the lane is {lane}")
+            raise EvaluationError(f"{name} has a value in each of {len(value)} lanes, but the current lane is {lane}")
         return value[lane]
 
     def set_entity(self, name: str, value: int) -> None:
@@ -137,7 +137,9 @@ class Evaluator:
     ) -> LocationDescription:
         self._depth += 1
         if self._depth > MAX_NESTING:
-            raise EvaluationError(f"objects are found by way of more than {MAX_NESTING} others")
+            raise EvaluationError(
+                f"the location of an object depends on a chain of more than {MAX_NESTING} other objects"
+            )
         try:
             return self._object_at(node, function, index, inlined)
         finally:
@@ -198,7 +200,7 @@ class Evaluator:
     def _code(self, node: Node) -> LocationDescription:
         occurrences = self.info.labels.get(node, [])
         if len(occurrences) != 1:
-            raise EvaluationError(f"{self.info.name_of(node)} is not a single place in the code")
+            raise EvaluationError(f"the label {self.info.name_of(node)} does not have exactly one address")
         flow = self.info.flows[occurrences[0].function.name]
         label = flow.function.blocks[flow.block_of(occurrences[0].index)].label
         if label not in self.state.addresses:
@@ -253,7 +255,7 @@ class Evaluator:
                 return self._operand(argument, tree.bits)
             case "DIOpTypeObject":
                 if self.state.object is None:
-                    raise EvaluationError("there is no object whose type is requested")
+                    raise EvaluationError("no object is given whose type property could be evaluated")
                 return self.state.object
             case "DIOpConstant":
                 assert isinstance(arguments[0], Operand)
@@ -347,7 +349,7 @@ class Evaluator:
                     break
                 for other, first, size in seen:
                     if first < fragment.offset + fragment.bits and fragment.offset < first + size and other == storage:
-                        words = f"two parts are the same bits of {storage.words()}"
+                        words = f"two parts of the composite share bits of {storage.words()}"
                         raise NotWellFormed(words, None, "DIOpComposite")
                 seen.append((storage, fragment.offset, fragment.bits))
         return LocationDescription(Place(CompositeStorage(parts)))

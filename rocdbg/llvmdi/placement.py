@@ -167,13 +167,13 @@ def register_number(architecture: str, wave_size: int, name: str) -> int:
 def _place(text: object, architecture: str, wave_size: int) -> Where:
     if isinstance(text, int) and not isinstance(text, bool):
         if not -(1 << 63) <= text < 1 << 64:
-            raise LoweringError("a constant has 64 bits")
+            raise LoweringError("a constant in a placement must fit into 64 bits")
         return Constant(text, relocated=True)
     if isinstance(text, list):
         parts = []
         for part in text:
             if not isinstance(part, list) or len(part) != 3 or not all(_is_address(end) for end in part[:2]):
-                raise LoweringError("a list of places consists of [low, high, place]")
+                raise LoweringError("each element of a list of places must have the form [low, high, place]")
             parts.append((part[0], part[1], _place(part[2], architecture, wave_size)))
         return Moving(tuple(parts))
     if not isinstance(text, str):
@@ -189,7 +189,7 @@ def _place(text: object, architecture: str, wave_size: int) -> Where:
     if row is not None:
         first, last = int(row[2]), int(row[3])
         if not first <= last < first + MAX_PIECES:
-            raise LoweringError(f"'{text[:40]}' is not a row of registers")
+            raise LoweringError(f"'{text[:40]}' is not a range of registers")
         return Pieces(tuple((register(architecture, wave_size, f"{row[1]}{n}"), 32) for n in range(first, last + 1)))
     return register(architecture, wave_size, text)
 
@@ -219,17 +219,17 @@ def read_placement(path: str | Path) -> Placement:
     wave_size = _integer(data, "wave_size", 64)
     architecture = data.get("architecture", "amdgcn")
     if not isinstance(architecture, str) or wave_size not in (32, 64):
-        raise ReadError(f"{path}: the architecture is a name, the wave size 32 or 64")
+        raise ReadError(f"{path}: 'architecture' must be a name, and 'wave_size' must be 32 or 64")
     places, labels = data.get("places", {}), data.get("labels", {})
     if not isinstance(places, dict) or not isinstance(labels, dict):
-        raise ReadError(f"{path}: 'places' and 'labels' are tables")
+        raise ReadError(f"{path}: 'places' and 'labels' must be tables")
     unknown = set(data) - {
         "architecture", "wave_size", "step", "start", "places", "labels", "frame_register", "frame_shift",
     }  # fmt: skip
     if unknown:
         raise ReadError(f"{path}: there is no key '{min(unknown)}'")
     if not all(_is_address(address) for address in labels.values()):
-        raise ReadError(f"{path}: labels have addresses")
+        raise ReadError(f"{path}: the values in 'labels' must be addresses")
     frame = data.get("frame_register", "s33")
     return Placement(
         parse_places(places, architecture, wave_size), labels, _integer(data, "step", 4), _integer(data, "start", 0),
@@ -245,5 +245,5 @@ def _is_address(value: object) -> bool:
 def _integer(data: Mapping[str, object], key: str, default: int) -> int:
     value = data.get(key, default)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
-        raise ReadError(f"'{key}' is a number that is not negative")
+        raise ReadError(f"'{key}' must be a number that is not negative")
     return value

@@ -62,7 +62,7 @@ def _disassembled(path: str | Path, bitcode: bytes) -> bytes:
     """The text of bitcode, from the newest llvm-dis found: older ones cannot read newer bitcode."""
     tools = list(filter(None, map(shutil.which, _DISASSEMBLERS)))
     if not tools:
-        raise ReadError(f"{path} is bitcode; install llvm-dis, or give its text (.ll)")
+        raise ReadError(f"{path} is bitcode; install llvm-dis, or give the module as text (.ll)")
     words = ""
     for tool in tools:
         status, text, complaint = _output_of(tool, path, bitcode)
@@ -73,9 +73,8 @@ def _disassembled(path: str | Path, bitcode: bytes) -> bytes:
 
 
 def _output_of(tool: str, path: str | Path, bitcode: bytes) -> tuple[int, bytes, bytes]:
-    """The status of one llvm-dis, its text of at most `MAX_SIZE` bytes, and what it complains about.
-
-    The tool runs in a process with limits, and reads the bytes that were checked rather than the file again.
+    """Run one llvm-dis; return its exit status, its output of at most `MAX_SIZE` bytes, and its error messages. The
+    tool runs in a process with limits. It gets the bytes that were checked, and does not read the file again.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaint:
         try:
@@ -93,7 +92,7 @@ def _output_of(tool: str, path: str | Path, bitcode: bytes) -> tuple[int, bytes,
                     resource.prlimit(child.pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
                 text = child.stdout.read(MAX_SIZE + 1)
                 if len(text) > MAX_SIZE:
-                    raise ReadError(f"{path}: its text has more than {MAX_SIZE} bytes")
+                    raise ReadError(f"{path}: the text of the module has more than {MAX_SIZE} bytes")
                 status = child.wait()
             finally:
                 child.kill()
@@ -179,10 +178,10 @@ class _Reader:
                 elif token.text == "}" and self.in_function and not open_ones and index > start:
                     break
                 elif token.text in ")]}":
-                    raise self.source.error(f"'{token.text}' closes nothing", token.offset)
+                    raise self.source.error(f"'{token.text}' has no matching opening bracket", token.offset)
             index += 1
         if open_ones:
-            raise self.source.error(f"'{open_ones[-1]}' expected, not the end of the text", tokens[self.size].offset)
+            raise self.source.error(f"expected '{open_ones[-1]}', found the end of the text", tokens[self.size].offset)
         return index
 
     def _continues(self, index: int) -> bool:

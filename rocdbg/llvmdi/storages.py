@@ -86,7 +86,7 @@ class ImplicitAddressStorage(Storage):
         self.size = size
 
     def read_known(self, offset: int, bits: int) -> tuple[int, int]:
-        raise EvaluationError("the bits of an implicit address cannot be read, it can only be dereferenced")
+        raise EvaluationError("the bits of an implicit address cannot be read; it can only be dereferenced")
 
     def words(self, offset: int = 0) -> str:
         return f"implicit address of {self.location.describe()}" + (f", bit {offset}" if offset else "")

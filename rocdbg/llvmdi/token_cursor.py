@@ -69,7 +69,7 @@ class Cursor:
         """Take the next token, which must have this text."""
         token = self.token
         if token.text != text or token.kind == Kind.END:
-            raise self.error(f"'{text}' expected, not {_words(token)}")
+            raise self.error(f"expected '{text}', found {_words(token)}")
         self.index += 1
         return token
 
@@ -77,7 +77,7 @@ class Cursor:
         """Take the next token, which must be of this kind."""
         token = self.token
         if token.kind != kind:
-            raise self.error(f"{what} expected, not {_words(token)}")
+            raise self.error(f"expected {what}, found {_words(token)}")
         self.index += 1
         return token
 
@@ -85,15 +85,15 @@ class Cursor:
         """Take a number that is not negative."""
         token = self.expect_kind(Kind.NUMBER, what)
         if not token.text.isdecimal():
-            raise self.error(f"{what} expected, not {_words(token)}", token)
+            raise self.error(f"expected {what}, found {_words(token)}", token)
         if len(token.text) > 40:
-            raise self.error(f"{what} has {len(token.text)} digits", token)
+            raise self.error(f"{what} has {len(token.text)} digits; the limit is 40", token)
         return int(token.text)
 
     def skip_group(self) -> None:
         """Take a bracket with everything in it."""
         if self.text not in _OPENING:
-            raise self.error(f"a bracket expected, not {_words(self.token)}")
+            raise self.error(f"expected a bracket, found {_words(self.token)}")
         open_ones = [self.take()]
         while open_ones:
             token = self.token
@@ -110,13 +110,13 @@ class Cursor:
                     if open_ones and _OPENING[open_ones[-1].text] == token.text:
                         open_ones.pop()
                     elif token.text != ">":
-                        raise self.error(f"'{token.text}' closes nothing", token)
+                        raise self.error(f"'{token.text}' has no matching opening bracket", token)
 
     def deeper(self) -> None:
         """Go one level deeper into something nested; raises `ReadError` beyond the limit."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self.error(f"nested more than {MAX_DEPTH} deep")
+            raise self.error(f"the text is nested more than {MAX_DEPTH} deep")
 
     def position(self, token: Token | None = None) -> Position:
         """Where a token is, by default the next one."""

@@ -74,22 +74,25 @@ class _Translation:
         if index >= len(self.operands):
             where = raw.offset if raw is not None else self.node.offset
             raise NotWellFormed(
-                f"there is no operand {index}, of {len(self.operands)}", self.module.position(where), "DW_OP_LLVM_arg"
+                f"there is no operand {index}: the record has "
+                f"{len(self.operands)}", self.module.position(where), "DW_OP_LLVM_arg"
             )
         type = self.operands[index].type
         if type is None:
-            raise NotWellFormed("an operand without a type", self.module.position(self.node.offset), "DIArgList")
+            raise NotWellFormed("an operand has no type", self.module.position(self.node.offset), "DIArgList")
         self.add("DIOpArg", index, type, gives=type)
 
     def widen(self, entry_type: Type) -> None:
-        """Convert the top entry to the number that it is in DWARF's arithmetic."""
+        """Convert the top entry to a number as wide as an address, with which DWARF's arithmetic works: reinterpret its
+        bits as an integer, and zero-extend them.
+        """
         type = self.module.layout.resolved(entry_type)
         if type == _WORD:
             return
         size = self.module.layout.bits(type)
         if not isinstance(type, IntType | FloatType | PointerType | VectorType) or size > 64:
             raise NotWellFormed(
-                f"DWARF's operations have no numbers of type {type}", self.module.position(self.node.offset)
+                f"DWARF operations cannot be applied to a value of type {type}", self.module.position(self.node.offset)
             )
         if not isinstance(type, IntType):
             self.add("DIOpReinterpret", IntType(size), takes=1, gives=IntType(size))
@@ -192,7 +195,7 @@ class _Translation:
             raise self.wrong(raw, "needs two entries on the stack")
         below = self.types[-2]
         if self.module.layout.resolved(below) != _WORD:
-            raise self.wrong(raw, f"has an operand of type {below}, which has to be widened before")
+            raise self.wrong(raw, f"has an operand of type {below}, which must first be widened to 64 bits")
         self.number(raw)
         self.add(_BINARY[raw.name], takes=2, gives=_WORD)
 
@@ -201,7 +204,10 @@ class _Translation:
         if isinstance(type, IntType) and type.bits == 64:
             self.add("DIOpReinterpret", PointerType(0), takes=1, gives=PointerType(0))
         elif not isinstance(type, PointerType):
-            raise NotWellFormed(f"DW_OP_deref of a {type}", self.module.position(self.node.offset), "DW_OP_deref")
+            raise NotWellFormed(
+                "DW_OP_deref cannot be applied to a value of type "
+                f"{type}", self.module.position(self.node.offset), "DW_OP_deref"
+            )
         last = following is None or following.name in ("DW_OP_LLVM_fragment",)
         if last and not self.is_address:
             self.is_address = True  # the variable is where the pointer leads, as with #dbg_declare
@@ -211,12 +217,12 @@ class _Translation:
     def _convert(self, raw: RawOperation) -> None:
         size, encoding = raw.arguments
         if not isinstance(size, int) or encoding not in ("DW_ATE_signed", "DW_ATE_unsigned") or not 0 < size <= 1 << 16:
-            raise self.wrong(raw, "to something else than an integer")
+            raise self.wrong(raw, "to anything but an integer cannot be translated")
         if not self.types:
             raise self.wrong(raw, "needs an entry on the stack")
         type = self.module.layout.resolved(self.types[-1])
         if not isinstance(type, IntType):
-            raise self.wrong(raw, f"of a {type}")
+            raise self.wrong(raw, f"of a value of type {type} cannot be translated")
         target = IntType(size)
         if size > type.bits:
             # The first conversion of a pair states what the number was before, so its encoding determines how to

@@ -38,7 +38,7 @@ class _Typing:
             try:
                 count = self._count(operation)
                 if len(stack) < count:
-                    raise self.wrong(f"takes {count} entries, and the stack has {len(stack)}", "stack")
+                    raise self.wrong(f"takes {count} stack entries, but the stack has {len(stack)}", "stack")
                 children = tuple(stack[len(stack) - count :])
                 del stack[len(stack) - count :]
                 self._check_inputs(operation, children)
@@ -53,7 +53,9 @@ class _Typing:
                 raise
         if len(stack) != 1:
             position = self.module.position(expression.offset)
-            raise NotWellFormed(f"an expression leaves one entry on the stack, not {len(stack)}", position, "DIExpr")
+            raise NotWellFormed(
+                f"an expression must leave one entry on the stack, not {len(stack)}", position, "DIExpr"
+            )
         return stack[0]
 
     @property
@@ -79,7 +81,7 @@ class _Typing:
                 child.name == "DIOpArg" and child.operation.arguments[0] in self.inputs.addresses
             )
             if is_address and name != "DIOpDeref":
-                raise self.wrong("is applied to an implicit address, which only DIOpDeref may be", "DIOpAddrOf")
+                raise self.wrong("cannot be applied to an implicit address; only DIOpDeref can", "DIOpAddrOf")
         for child in self._read(name, children):
             trouble = unreadable(child, self.inputs)
             if trouble is not None:
@@ -107,12 +109,12 @@ class _Typing:
     def _equal(self, type: Type, bits: int | None, what: str) -> Type:
         own = self.layout.bits(type)
         if bits is not None and own != bits:
-            raise self.wrong(f"says {type} of {own} bits for {what} of {bits} bits")
+            raise self.wrong(f"gives the type {type}, which has {own} bits, to {what} of {bits} bits")
         return type
 
     def _DIOpReferrer(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         if not self.inputs.has_referrer:
-            raise self.wrong("is used in a lifetime segment that is not bounded, which has no referrer")
+            raise self.wrong("cannot be used in a lifetime segment that is not bounded, because it has no referrer")
         return self._equal(self._given(operation), self.inputs.referrer_bits, "a referrer")
 
     def _DIOpArg(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
@@ -120,7 +122,7 @@ class _Typing:
         assert isinstance(index, int)
         count = len(self.inputs.arguments)
         if index >= count:
-            raise self.wrong(f"asks for input {index}, and there are {count}")
+            raise self.wrong(f"asks for input {index}, but there are {count} inputs")
         type = self._equal(self._given(operation), self.inputs.arguments[index], "an input")
         for bits in sorted(self.inputs.other_sizes[index]) if self.inputs.other_sizes else ():
             self._equal(type, bits, "an input that has a segment")
@@ -128,7 +130,7 @@ class _Typing:
 
     def _DIOpTypeObject(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         if not self.inputs.is_property:
-            raise self.wrong("is used where no type property is evaluated")
+            raise self.wrong("can be used only in the expression of a type property")
         type = self._given(operation)
         for bits in (*self.inputs.object_bits, None):
             self._equal(type, bits, "an object")
@@ -144,7 +146,7 @@ class _Typing:
         source, target = self._resolved(children[0].type), self._resolved(self._given(operation))
         for type in (source, target):
             if not isinstance(type, IntType | FloatType | PointerType | VectorType):
-                raise self.wrong(f"has no conversion for {type}")
+                raise self.wrong(f"cannot convert values of type {type}")
         lanes = [type.count if isinstance(type, VectorType) else None for type in (source, target)]
         if lanes[0] != lanes[1]:
             raise self.wrong(f"cannot convert {source} to {target}")
@@ -153,9 +155,9 @@ class _Typing:
     def _extension(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
         source, target = self._resolved(children[0].type), self._resolved(self._given(operation))
         if not isinstance(source, IntType) or not isinstance(target, IntType):
-            raise self.wrong(f"takes integers, not {source} to {target}")
+            raise self.wrong(f"can convert only between integer types, not {source} to {target}")
         if target.bits <= source.bits:
-            raise self.wrong(f"needs a wider type than {source}")
+            raise self.wrong(f"must convert to a type that is wider than {source}")
         return target
 
     _DIOpSExt = _DIOpZExt = _extension
@@ -199,7 +201,7 @@ class _Typing:
         space = operation.arguments[0]
         assert isinstance(space, int)
         if space >= 1 << 24:
-            raise self.wrong(f"names address space {space}, and LLVM has none above {(1 << 24) - 1}")
+            raise self.wrong(f"names address space {space}, but the highest address space of LLVM is {(1 << 24) - 1}")
         return PointerType(space)
 
     def _DIOpDeref(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
@@ -207,7 +209,9 @@ class _Typing:
         if not isinstance(self._resolved(child.type), PointerType):
             raise self.wrong(f"takes a pointer, not {child.type}")
         if child.name == "DIOpAddrOf" and self._resolved(child.children[0].type) != self._resolved(type):
-            raise self.wrong(f"gives {type} to what an implicit address says is {child.children[0].type}")
+            raise self.wrong(
+                f"gives the type {type} to an object that has type {child.children[0].type} by its implicit address"
+            )
         return type
 
     def _DIOpRead(self, operation: Operation, children: tuple[Tree, ...]) -> Type:
@@ -229,7 +233,7 @@ class _Typing:
         if not self._is_integral(type):
             raise self.wrong(f"takes an integral type, not {type}")
         if not self.inputs.has_lanes:
-            raise self.wrong("is used in a program without lanes")
+            raise self.wrong("cannot be used in a program without lanes")
         return type
 
     def _resolved(self, type: Type) -> Type:

@@ -24,13 +24,13 @@ def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]
     value = module.resolve(instruction.arguments[0])
     is_record = instruction.opcode.startswith("#")  # the rules for old intrinsics are less strict
     if is_record and isinstance(value, Node) and (value.kind or value.elements):
-        yield f"the value of {instruction.opcode} is not a value", instruction.offset
+        yield f"the first operand of {instruction.opcode} must be a value", instruction.offset
     if isinstance(value, Operand) and instruction.debug == "declare" and instruction.opcode != "#dbg_declare_value":
         type = module.layout.resolved(value.type) if value.type is not None else None
         if type is not None and not isinstance(type, PointerType | IntType):
             yield f"{instruction.opcode} takes a pointer, not {value.type}", instruction.offset
     if instruction.debug == "assign" and module.node(instruction.arguments[3], "DIAssignID") is None:
-        yield "#dbg_assign takes a DIAssignID", instruction.offset
+        yield "the fourth operand of #dbg_assign must be a DIAssignID", instruction.offset
     yield from _position(module, segment, instruction)
 
 
@@ -44,12 +44,12 @@ def _position(module: Module, segment: Segment, instruction: Instruction) -> Ite
         if place is not None and not isinstance(node, Node):
             continue  # listings leave out locations
         if not isinstance(node, Node) or node.kind != "DILocation":
-            yield f"the location of {instruction.opcode} is not a DILocation", instruction.offset
+            yield f"the location of {instruction.opcode} must be a DILocation", instruction.offset
             continue
         assert segment.object is not None
         own, other = _subprogram(module, segment.object), _subprogram(module, node)
         if own is not None and other is not None and own is not other:
-            yield "the variable and the location of a record are of different functions", instruction.offset
+            yield "the variable and the location of a record must belong to the same function", instruction.offset
 
 
 def _subprogram(module: Module, node: Node) -> Node | None:

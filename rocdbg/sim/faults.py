@@ -91,7 +91,10 @@ def sentence(stop: Stop) -> str:
         case StopKind.UNSUPPORTED:
             return f"The simulator has no semantics for `{stop.instruction}` at {stop.pc or 0:#x}."
         case StopKind.INTERNAL:
-            return f"Internal error of the simulator: {stop.reason}. What the wave has done of the block is not known."
+            return (
+                f"Internal error of the simulator: {stop.reason}. How much of the block the wave has executed is not "
+                "known."
+            )
         case StopKind.TRAP:
             named = TRAP_NAMES.get(stop.trap or 0)
             return f"{who or 'The wave'} executed `{stop.instruction}`{', ' + named if named else ''}."
@@ -102,7 +105,7 @@ def sentence(stop: Stop) -> str:
 
 _UNSUPPORTED = {
     layout.FaultKind.TILED: "its image is tiled in a way that is not simulated",
-    layout.FaultKind.CHANNELS: "its image's tiling mixes memory channels, of which the target's number is not known",
+    layout.FaultKind.CHANNELS: "its image's tiling mixes memory channels, and the target's number of these is unknown",
     layout.FaultKind.COMPRESSED: "its image is compressed, which is not simulated",
     layout.FaultKind.FORMAT: "the format of its image is not simulated",
     layout.FaultKind.SAMPLES: "its image has several samples per pixel, which is not simulated",

@@ -31,9 +31,9 @@ class InstructionCoverage(Struct, frozen=True):
 
 
 _MISSING = (
-    (r"image_bvh|ds_bvh", "intersections of rays are not simulated"),
+    (r"image_bvh|ds_bvh", "ray intersection is not simulated"),
     (r"image_msaa", "images with several samples per pixel are not simulated"),
-    (r"image_gather4h", "which four texels it takes is not public"),
+    (r"image_gather4h", "it is not public which four texels the instruction reads"),
     (r"image_|exp$|export|v_interp|lds_(param|direct)|ds_(param|direct)|v_screen_partition|ds_(add|sub)_gs_reg",
      "graphics is not simulated"),
 )

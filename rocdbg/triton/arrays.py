@@ -117,7 +117,7 @@ def _of_array(array: NDArray[Any]) -> tuple[HostMemory, int]:
 
 def _of_tensor(tensor: Any, name: str) -> tuple[HostMemory, int]:
     if tensor.device.type != "cpu":
-        raise TritonError(f"argument {name} is on {tensor.device.type}; the simulator takes tensors of the CPU")
+        raise TritonError(f"argument {name} is on {tensor.device.type}; the simulator accepts only CPU tensors")
     storage = tensor.untyped_storage()
     low, size = int(storage.data_ptr()), int(storage.nbytes())
     return HostMemory(low, _bytes_at(low, size), True, storage), int(tensor.data_ptr())

@@ -33,7 +33,7 @@ def debug(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Debugge
     finally:
         device.intercept = before
     if not launches:
-        raise TritonError("the call has launched no Triton kernel")
+        raise TritonError("the call did not launch a Triton kernel")
     launch = launches[0]
     debugger = Debugger()
     debugger.session.use_launch(

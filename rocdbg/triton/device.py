@@ -47,7 +47,9 @@ class SimulatedDevice:
     def __init__(self, target: str) -> None:
         self.target_id = TargetId.parse(target)
         if self.target_id.target.generation < Generation.GFX9:
-            raise TritonError(f"Triton does not compile for {target}, but for gfx90a, gfx942, gfx1100 and others")
+            raise TritonError(
+                f"Triton cannot compile for {target}: use gfx90a, gfx942, gfx1100 or another target from gfx9 on"
+            )
         self.intercept: Callable[[Launch], None] | None = None
         self.instructions = 0
         """The number of wave-instructions that the last launch executed."""
@@ -124,7 +126,7 @@ def packed(kind: str, value: Any, name: str, memories: Memories) -> Any:
         if value == value:
             bits += 0x7FFF + (bits >> 16 & 1)  # to nearest, ties to even
         return (bits >> 16 & 0xFFFF).to_bytes(2, "little")
-    raise TritonError(f"argument {name}: the simulator does not know how to pass a {kind}")
+    raise TritonError(f"argument {name}: the simulator cannot pass arguments of type {kind}")
 
 
 def scratch(size: int) -> Buffer | None:

@@ -124,11 +124,11 @@ class Driver(DriverBase):  # type: ignore[misc]
         return str(ty_to_cpp(ty))
 
     def get_current_device(self) -> int:
-        """There is one."""
+        """The number of the only device."""
         return 0
 
     def set_current_device(self, device: int) -> None:
-        """There is one."""
+        """Do nothing: there is only one device."""
 
     def get_current_stream(self, device: int) -> int:
         """There are no streams: a launch has ended when it returns."""
@@ -176,22 +176,22 @@ class Interface:
     """A device interface like ``torch.cuda``; all work has already been completed when a method is called."""
 
     def current_device(self) -> int:
-        """There is one."""
+        """The number of the only device."""
         return 0
 
     def device_count(self) -> int:
-        """There is one."""
+        """The number of devices."""
         return 1
 
     def set_device(self, device: int) -> None:
-        """There is one."""
+        """Do nothing: there is only one device."""
 
     def synchronize(self, device: int | None = None) -> None:
         """Nothing to wait for: launches have ended when they return."""
 
     @contextlib.contextmanager
     def device(self, device: int) -> Iterator[None]:
-        """There is one."""
+        """A context in which a device is selected; there is only one device."""
         yield
 
 

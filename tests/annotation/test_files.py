@@ -150,7 +150,7 @@ def test_call_frames_that_are_there_stay(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, output = DEMOS / "saxpy/saxpy.O2.gfx1100.co", tmp_path / "out.co"
     assert main(["annotate", str(path), "-o", str(output)]) == 0
-    assert capsys.readouterr().out == f"{output}: 1 function, unwind rules for 1, positions of lanes for 1\n"
+    assert capsys.readouterr().out == f"{output}: 1 function, unwind rules for 1, lane positions for 1\n"
     assert main(["annotate", str(tmp_path / "no.co"), "-o", str(output)]) == 1
     assert "no.co" in capsys.readouterr().err
     assert main(["annotate", str(path), "-o", str(tmp_path / "no" / "out.co")]) == 1

@@ -99,32 +99,32 @@ def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
         (
             "scale",
             [1.5, 1, 1],
-            r"arg 0 \(out\): 1.5 is not a whole number, the parameter is an integer of 8 bytes",
+            r"arg 0 \(out\): 1.5 is not a whole number, but the parameter is an integer of 8 bytes",
         ),
         (
             "scale",
             [None, np.zeros(3), 1],
-            r"arg 1 \(factor\): buffer 'factor' is given, the parameter is 4 bytes by",
+            r"arg 1 \(factor\): buffer 'factor' is given, but the parameter takes 4 bytes by",
         ),
         ("scale", [None, 1, 256], r"arg 2 \(add\): 256 does not fit into 1 bytes"),
         (
             "scale",
             [None, None, 1],
-            r"arg 1 \(factor\): a null pointer is given, the parameter is 4 bytes by value",
+            r"arg 1 \(factor\): a null pointer is given, but the parameter takes 4 bytes by value",
         ),
         (
             "twice",
             [128, None, 128],
-            r"arg 0 \(first\): a local pointer needs its size in LDS: Local\(BYTES\)",
+            r"arg 0 \(first\): for a local pointer, give the size in LDS: `local\[BYTES\]`",
         ),
         (
             "copy",
             [rocdbg.Local(4), None],
-            r"arg 0 \(to\): LDS is given for a parameter that is not a local pointer",
+            r"arg 0 \(to\): LDS is given, but the parameter is not a local pointer",
         ),
         ("copy", ["x", None], r"arg 0 \(to\): a str cannot be passed; use a number, NumPy value or bytes"),
         ("copy", [np.array([None]), None], "arg 0: an array of Python objects cannot be a buffer"),
-        ("copy", [np.zeros(4, ">i4"), None], "arg 0: an array of >i4 has its bytes swapped"),
+        ("copy", [np.zeros(4, ">i4"), None], "arg 0: the byte order of an array of >i4 is not native"),
     ],
 )
 def test_arguments_that_do_not_fit(program: Program, name: str, args: list[Any], message: str) -> None:
@@ -188,7 +188,7 @@ def test_a_launch_file_from_start_to_check(path: Path, tmp_path: Path) -> None:
 
 def test_a_launch_file_without_a_kernel_name_needs_a_single_kernel(path: Path, tmp_path: Path) -> None:
     (tmp_path / "any.toml").write_text(f'[launch]\nfile = "{path}"\ngrid = 32\n')
-    with pytest.raises(rocdbg.Error, match=r"name the kernel; .* has 3: scale, twice, copy"):
+    with pytest.raises(rocdbg.Error, match=r"say which kernel to launch; .* has 3: scale, twice, copy"):
         launch_file(tmp_path / "any.toml")
 
 

@@ -75,32 +75,32 @@ def test_a_full_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("grid = 8", "k.toml: the file: unknown key `grid`; there are launch, arg"),
+        ("grid = 8", "k.toml: the file: unknown key `grid`; the keys are launch, arg"),
         ("[launch]\ngrid = 8", "k.toml: [launch] file: missing; name the code object to load"),
         (
             '[launch]\nfile = "k.co"',
-            "k.toml: [launch] grid: missing; give the work-items, for example grid = ",
+            "k.toml: [launch] grid: missing; give the number of work-items, for example grid = ",
         ),
         ("[launch]\nfile = 7\ngrid = 1", "k.toml: [launch] file: expected text in quotes, found 7"),
-        (HEAD + "gird = 1", "k.toml: [launch]: unknown key `gird`; there are file, arch, kernel, grid, "),
+        (HEAD + "gird = 1", "k.toml: [launch]: unknown key `gird`; the keys are file, arch, kernel, grid, "),
         (
             HEAD + "workgroup = [1, 2, 3, 4]",
             "k.toml: [launch] workgroup: expected one to three numbers, found 4",
         ),
-        (HEAD + "workgroup = 0", "k.toml: [launch] workgroup: 0 is not from 1 to 4294967295"),
+        (HEAD + "workgroup = 0", "k.toml: [launch] workgroup: a size must be from 1 to 4294967295, not 0"),
         (HEAD + "workgroup = 1.5", "k.toml: [launch] workgroup: 1.5 is not a whole number"),
         (HEAD + "dynamic_lds = -1", "k.toml: [launch] dynamic_lds: expected a number of bytes, found -1"),
         (HEAD + "[[arg]]", "k.toml: arg 0: needs exactly one of `buffer`, `value`, `local`, `image` and `sampler`, f"),
         (HEAD + '[[arg]]\nvalue = 1\nbuffer = "f32[1]"', "k.toml: arg 0: needs exactly one of `buffer`, "),
         (
             HEAD + '[[arg]]\nbuffer = "f31[8]"',
-            "k.toml: arg 0 buffer: `f31` is not an element type; there are i8, ",
+            "k.toml: arg 0 buffer: unknown element type `f31`; use one of i8, ",
         ),
         (HEAD + '[[arg]]\nbuffer = "f32"', "k.toml: arg 0 buffer: write a buffer's type as ELEMENT[COUNT], "),
         (HEAD + '[[arg]]\nbuffer = "f32[x]"', "k.toml: arg 0 buffer: `x` is not a number of elements"),
         (
             HEAD + '[[arg]]\nbuffer = "f32[8]"\ninit = "twos"',
-            "k.toml: arg 0 init: `twos` is not one of zeros, ones, ",
+            "k.toml: arg 0 init: unknown contents `twos`; use zeros, ones, ",
         ),
         (
             HEAD + '[[arg]]\nbuffer = "f32[8]"\ninit = "random:x"',
@@ -112,9 +112,10 @@ def test_a_full_file() -> None:
         ),
         (
             HEAD + "[[arg]]\nvalue = 1\n[[arg]]\nvalue = [1]",
-            "k.toml: arg 1 type: a list needs its type, for ",
+            "k.toml: arg 1 type: for a list, give the type, for ",
         ),
-        (HEAD + '[[arg]]\nvalue = 1\ninit = "ones"', "k.toml: arg 0 init: only a `buffer` or an `image` has it"),
+        (HEAD + '[[arg]]\nvalue = 1\ninit = "ones"', "k.toml: arg 0 init: only a `buffer` or an `image` can have this "
+        "key"),
         (HEAD + '[[arg]]\nvalue = "x"', "k.toml: arg 0 value: 'x' is not a number"),
         (HEAD + "[[arg]]\nvalue = ", "k.toml: TOML: Invalid value (at "),
     ],
@@ -184,9 +185,9 @@ def test_arrays_of_files_are_in_the_order_of_c(tmp_path: Path, shape: tuple[int,
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        ("i32[3]", "holds 2 elements, the buffer is i32[3]"),
-        ("u8[2]", "element 1 (300) is not representable as u8"),
-        ("bytes[3]", "holds 16 bytes, the buffer is bytes[3]"),
+        ("i32[3]", "holds 2 elements, but the buffer is i32[3]"),
+        ("u8[2]", "element 1 (300) cannot be represented as u8"),
+        ("bytes[3]", "holds 16 bytes, but the buffer is bytes[3]"),
     ],
 )
 def test_files_that_do_not_fit(tmp_path: Path, array: str, message: str) -> None:
@@ -222,7 +223,7 @@ def test_floats_as_integers(values: list[float], element: str, bad: int | None) 
         return
     with pytest.raises(LaunchError) as caught:
         encode(np.array(values), element, "i")
-    assert str(caught.value) == f"i: element {bad} ({np.float64(values[bad])}) is not representable as {element}"
+    assert str(caught.value) == f"i: element {bad} ({np.float64(values[bad])}) cannot be represented as {element}"
 
 
 @pytest.mark.filterwarnings("error")
@@ -276,9 +277,9 @@ def test_values(value: Any, size: int, element: str | None, wanted: str) -> None
     ("value", "size", "element", "message"),
     [
         (1 << 32, 4, None, "arg 0: 4294967296 does not fit into 4 bytes"),
-        (1.5, 4, "i32", "arg 0: 1.5 is not a whole number, the parameter is an integer of 4 bytes"),
-        (np.float64(1), 4, "f32", "arg 0: a NumPy float64 of 8 bytes is given, the kernel expects 4 bytes"),
-        (b"abc", 4, None, "arg 0: bytes of 3 bytes is given, the kernel expects 4 bytes"),
+        (1.5, 4, "i32", "arg 0: 1.5 is not a whole number, but the parameter is an integer of 4 bytes"),
+        (np.float64(1), 4, "f32", "arg 0: a NumPy float64 of 8 bytes is given, but the kernel expects 4 bytes"),
+        (b"abc", 4, None, "arg 0: bytes of 3 bytes is given, but the kernel expects 4 bytes"),
         ("abc", 4, None, "arg 0: a str cannot be passed; use a number, NumPy value or bytes"),
     ],
 )
@@ -311,7 +312,7 @@ def test_a_launch_built_by_commands() -> None:
     spec = LaunchSpec()
     spec.set_grid("128")
     spec.set_argument(1, "f32[128]:arange")
-    with pytest.raises(LaunchError, match="arg 0: it has no value; use `set arg 0 VALUE`"):
+    with pytest.raises(LaunchError, match="arg 0: the argument has no value; use `set arg 0 VALUE`"):
         spec.complete()
     spec.set_argument(0, "2.0")
     grid, workgroup, (scalar, buffer) = spec.complete()

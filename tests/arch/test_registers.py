@@ -58,7 +58,7 @@ def test_register_of_the_other_wave_size(number: int, wave_size: int) -> None:
 def test_unknown_names(name: str) -> None:
     with pytest.raises(UnknownRegisterError) as caught:
         register_number(name, 64)
-    assert str(caught.value) == f'no DWARF register is called "{name}" in wave64 code'
+    assert str(caught.value) == f'there is no DWARF register "{name}" in wave64 code'
 
 
 @pytest.mark.llvm

@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocdbg.cli.arguments import Arguments, Kind, optional, required
-from rocdbg.cli.command_options import Option, Unknown
-from rocdbg.cli.kinds import (
+from rocdbg.cli.argument_kinds import (
     BREAKPOINTS,
     COMMAND,
     EXPRESSION,
@@ -24,9 +22,11 @@ from rocdbg.cli.kinds import (
     word_of,
     words_while,
 )
+from rocdbg.cli.arguments import Arguments, Kind, optional, required
+from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.number_ranges import ITEM, NumberList
+from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, COUNT, DEPTH, STRING, Enumeration
 from rocdbg.cli.shell import Shell
-from rocdbg.cli.value_kinds import BOOLEAN, COUNT, DEPTH, STRING, Enumeration
 from rocdbg.errors import Error
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]

@@ -19,8 +19,8 @@ PREFIX = "warning: not using the translation cache"
         ("cache", 0o700, "", ""),
         ("cache", 0o777, "", "{}: it is writable by others"),
         ("cache", 0o700, "0", ""),
-        ("cache", 0o700, "much", "{}: ROCDBG_CACHE_SIZE has to be a size such as 500M or 2G, or 0"),
-        ("relative", 0o700, "", "relative: ROCDBG_CACHE_DIR has to be an absolute path"),
+        ("cache", 0o700, "much", "{}: ROCDBG_CACHE_SIZE must be a size such as 500M or 2G, or 0"),
+        ("relative", 0o700, "", "relative: ROCDBG_CACHE_DIR must be an absolute path"),
     ],
 )
 def test_warning(directory: str, mode: int, size: str, said: str, tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ TYPED: dict[str, str | tuple[str, ...]] = {
     "cd": "Working directory ", "ignore": "Will stop next time ", "starti": "Starting kernel ",
     "start": "Starting kernel ", "run": "Starting kernel ", "continue": "Continuing.", "jump": "Continuing at ",
     "finish": "Run till exit from ", "clear": "Deleted breakpoint ", "display": "1: range.low = 3",
-    "handle": ("Signal ", "SIG"),
+    "handle": ("Signal ", "SIG"), "reverse-continue": "Continuing.", "reverse-finish": "Run back to call of ",
+    "signal": "Continuing with ", "directory": "Source directories ",
+    "set": ("Copying ", "Done logging "),
 }
 """What lines begin with that these commands say to who types them, and not in a script: so in GDB."""
 

@@ -30,7 +30,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_shell
     assert history.get_strings() == ["one", "two", "three"]
     shell.execute("echo")
     assert text.getvalue() == (
-        f"warning: history file {tmp_path}/history: No space left on device; lines are not kept.\n"
+        f"warning: history file {tmp_path}/history: No space left on device; command lines are not saved.\n"
     )
 
 
@@ -68,7 +68,7 @@ def test_a_huge_one_is_not_read(
     shell, text = make_shell()
     assert list(make_history(shell).load_history_strings()) == []
     shell.execute("echo")
-    assert "File too large; lines are not kept." in text.getvalue()
+    assert "File too large; command lines are not saved." in text.getvalue()
 
 
 @pytest.mark.parametrize("home", ["relative", "./x"])

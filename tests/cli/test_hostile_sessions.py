@@ -151,7 +151,7 @@ SCRIPTS: list[tuple[str, bytes, str]] = [
     ("an alias of itself", b"alias z = z\n", 'Undefined command: "z".  Try "help".'),
     ("null characters", b"print 1\0print 2\n", "A command line cannot have a null character in it."),
     ("binary", bytes(range(256)) * 10, "cannot have a null character"),
-    ("no end", b"while 1\nprint 1\n", '"while" without its "end"'),
+    ("no end", b"while 1\nprint 1\n", '"while" without a matching "end"'),
     ("an end too many", b"end\n", "This command cannot be used at the top level."),
     ("deep blocks", b"if 1\n" * 5000, "control structures are nested too deeply"),
     ("form feeds are no lines", b"echo a\x0cb\\n\nprint 1\x0b+ 1\n", "$1 = 2"),
@@ -242,7 +242,7 @@ def test_a_full_disk_under_the_output(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "warning: output: No space left on device; what follows is not shown.\n",
+        "warning: cannot write output: No space left on device; further output is not shown.\n",
     )
 
 
@@ -252,7 +252,7 @@ def test_a_full_disk_under_the_log(tmp_path: Path) -> None:
         "-ex", "print 2",
     )
     assert "$1 = 1\n$2 = 2\n" in done.out
-    assert done.err == "warning: logging to /dev/full ended: No space left on device.\n"
+    assert done.err == "warning: cannot write to log file /dev/full: No space left on device; logging is now off.\n"
 
 
 def test_output_that_cannot_be_encoded(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_hostile_arrays(stopped: tuple[Shell, io.StringIO], tmp_path: Path) -> N
         file.write_bytes(header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n") + bytes(8))
         assert "ends before its array does (8 of " in says(stopped, f"restore {file} nodes")
     file.write_bytes(header("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n") + bytes(8))
-    assert "holds Python objects" in says(stopped, f"restore {file} nodes")
+    assert "contains Python objects" in says(stopped, f"restore {file} nodes")
     for text in (b"\x93NUMPY", b"\x93NUMPY\1\0", header("(" * 5000), header("{}"), b"\x93NUMPY\x09\0\0\0"):
         file.write_bytes(text)
         assert "is not a NumPy array file that can be read" in says(stopped, f"restore {file} nodes")
@@ -174,7 +174,7 @@ def test_a_failed_dump_leaves_the_file(stopped: tuple[Shell, io.StringIO], tmp_p
     assert file.read_bytes() == b"kept"
     assert says(stopped, f"dump value {tmp_path}/no/such 1") == f"{tmp_path}/no/such: No such file or directory.\n"
     assert says(stopped, f"dump value {tmp_path} 1") == f"{tmp_path}: Is a directory.\n"
-    assert says(stopped, f"dump tekhex value {file} 1").startswith("Files of the tekhex format are not written")
+    assert says(stopped, f"dump tekhex value {file} 1").startswith("Files in tekhex format cannot be written")
 
 
 def test_find_in_any_space_and_over_chunks(stopped: tuple[Shell, io.StringIO]) -> None:

@@ -11,7 +11,7 @@ from rocdbg import work
 from rocdbg.cli import progress
 from rocdbg.cli.progress import ProgressBar, ProgressLine
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.runnable import Progress
+from rocdbg.debugger.target.capabilities.runnable import Progress
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from rocdbg import early, work
-from rocdbg.cli import present
+from rocdbg.cli import frame_lines, stop_messages
 from rocdbg.cli.interrupts import Signals, Terminated
 from rocdbg.cli.main import TOOLS
 from rocdbg.cli.repl import run_statement
@@ -98,20 +98,20 @@ def test_a_stop_that_it_made_is_shown_without_arguments_that_take_long(
     run(shell[0], "file demo_kernels/saxpy/saxpy.toml", "break saxpy.hip:10", "run")
     stop = shell[0].session.running.last_stop
     assert stop is not None
-    arguments = present._arguments
+    arguments = frame_lines._arguments
 
     def endless(*whatever: object) -> Iterator[tuple[str, str]]:
         while True:
             work.unit()
 
-    monkeypatch.setattr(present, "_arguments", endless)
-    monkeypatch.setattr(present, "SOON", 0.01)
+    monkeypatch.setattr(frame_lines, "_arguments", endless)
+    monkeypatch.setattr(stop_messages, "SOON", 0.01)
     shell[0].state.interrupted = True
     shell[1].seek(0)
     shell[1].truncate()
-    present.show_stop(shell[0], stop)
+    stop_messages.show_stop(shell[0], stop)
     assert "saxpy (...) at saxpy.hip:10" in shell[1].getvalue()
-    monkeypatch.setattr(present, "_arguments", arguments)
+    monkeypatch.setattr(frame_lines, "_arguments", arguments)
     run(shell[0], "frame")
     assert ", n=1000) at saxpy.hip:10" in shell[1].getvalue()
 

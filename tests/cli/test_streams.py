@@ -13,7 +13,7 @@ from tests.breadth import in_turn
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"
 LOST = {">&-": "Bad file descriptor", ">/dev/full": "No space left on device"}
-SAID = {"debug": "warning: output: {}; what follows is not shown.\n", "help": "rocdbg: output: {}.\n"}
+SAID = {"debug": "warning: cannot write output: {}; further output is not shown.\n", "help": "rocdbg: output: {}.\n"}
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from rocdbg.cli.argument_kinds import words_while
 from rocdbg.cli.escapes import unescape
-from rocdbg.cli.kinds import words_while
 from rocdbg.cli.number_ranges import ITEM, RangeError, is_thread_spec, parse_ranges, parse_thread_spec
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.script import Block, Line, ScriptError, Statement, numbered, parse

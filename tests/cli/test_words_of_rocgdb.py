@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.cli.present import wave_name
+from rocdbg.cli.frame_lines import wave_name
 from rocdbg.debugger.program.trap_messages import message_in
 from rocdbg.debugger.target.host_frames import HostFrame, runtime_frames
 from tests.cli.conftest import make_shell
@@ -111,8 +111,8 @@ def test_where_the_authors_code_begins(frames: list[HostFrame], inside: int) -> 
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("lane (1,2)", 'A lane is a number: "workitem 1,2" selects a work-item by its position.\n'),
-        ("lane [0, 3]", 'A lane is a number: "workitem 0, 3" selects a work-item by its position.\n'),
+        ("lane (1,2)", 'A lane is selected by its number. Use "workitem 1,2" to select a work-item by its position.\n'),
+        ("lane [0,3]", 'A lane is selected by its number. Use "workitem 0,3" to select a work-item by its position.\n'),
         ("show amdgpu precise-memory", "AMDGPU precise memory access reporting is off (currently enabled).\n"),
         ("set amdgpu precise-alu-exceptions on", ""),
         ("show amdgpu precise-alu-exceptions", "AMDGPU precise ALU exceptions reporting is on (currently enabled).\n"),

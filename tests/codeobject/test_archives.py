@@ -83,10 +83,10 @@ def test_what_the_tools_write(compiled: Callable[..., Path], tmp_path: Path) -> 
     assert [unit.source.data for unit in open_modules(both, "gfx90a")] == [inputs["gfx90a"].read_bytes()] * 2
     thin = tmp_path / "thin.a"
     subprocess.run(["llvm-ar-22", "rc", "--thin", thin, plain, inputs["gfx90a"]], check=True)
-    with pytest.raises(CodeObjectError, match="a thin archive, whose members are files of their own"):
+    with pytest.raises(CodeObjectError, match="a thin archive contains only the names of its members"):
         open_file(thin)
     subprocess.run(["llvm-ar-22", "rc", tmp_path / "none.a", plain], check=True)
-    with pytest.raises(CodeObjectError, match="holds no AMDGPU code: no member of the archive has any"):
+    with pytest.raises(CodeObjectError, match="contains no AMDGPU code: no member of the archive has any"):
         open_file(tmp_path / "none.a")
 
 
@@ -97,7 +97,7 @@ def test_openmp_objects_have_bitcode(tmp_path: Path) -> None:
     source.write_text("int main() { int a[4];\n#pragma omp target\n  a[0] = 1;\n  return a[0]; }\n")
     command = ["clang-22", "-fopenmp", "--offload-arch=gfx90a", "-nogpulib", "-c", str(source), "-o", str(made)]
     subprocess.run(command, check=True, capture_output=True)
-    wanted = r"found openmp-amdgcn-amd-amdhsa--gfx90a \(LLVM bitcode, which a linker has to make code of\)"
+    wanted = r"found openmp-amdgcn-amd-amdhsa--gfx90a \(LLVM bitcode, which must first be compiled by a linker\)"
     with pytest.raises(ChoiceError, match=wanted):
         open_file(made)
 
@@ -131,26 +131,28 @@ def test_containers_within_each_other(
     for _ in range(6):
         data = archive((b"x/", data))
     path.write_bytes(data)
-    with pytest.raises(CodeObjectError, match="containers within each other deeper than 4"):
+    with pytest.raises(CodeObjectError, match="containers are nested more than 4 deep"):
         open_file(path)
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"!<arch>\n" + b"x" * 60, "archive at offset 0x8: there is no member header"),
-        (b"!<arch>\nx", "archive at offset 0x8: needs 60 bytes, the file ends at 0x9"),
-        (archive((b"/7", b"abcd")), "archive at offset 0x8: no name at 7"),
-        (archive((b"#1/9", b"abcd")), "archive at offset 0x8: a name of 9 bytes"),
+        (b"!<arch>\n" + b"x" * 60, "archive at offset 0x8: the archive is damaged: there is no member header"),
+        (b"!<arch>\nx", "archive at offset 0x8: 60 bytes are needed, but the file ends at 0x9"),
+        (archive((b"/7", b"abcd")), "archive at offset 0x8: the name of a member is at offset 7 of the table of long "
+        "names, beyond its end"),
+        (archive((b"#1/9", b"abcd")), "archive at offset 0x8: the name of a member has 9 bytes, which do not fit or "
+        "exceed the limit of 4096"),
         (archive((b"x/", b"abcd"))[:-1], "archive at offset 0x8: a member of 4 bytes runs past the end of the file"),
-        (b"\x10\xff\x10\xad\x09" + bytes(60), "offload binary at offset 0x4: unknown version 9, expected 1 or 2"),
+        (b"\x10\xff\x10\xad\x09" + bytes(60), "offload binary at offset 0x4: unknown version 9; expected 1 or 2"),
         (
             b"\x10\xff\x10\xad\x02\0\0\0" + struct.pack("<QQQ", 32, 32, 1 << 40),
-            f"offload binary at offset 0x0: {1 << 40} images, the limit is 4096",
+            f"offload binary at offset 0x0: it has {1 << 40} images; the limit is 4096",
         ),
         (
             b"\x10\xff\x10\xad\x01\0\0\0" + struct.pack("<QQQ", 99, 32, 40),
-            "offload binary at offset 0x0: its size 99 does not fit the 32 bytes there",
+            "offload binary at offset 0x0: its size is stated as 99 bytes, but there are only 32",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def test_kernels(hip: Path) -> None:
     assert kernel.kernarg_size == kernel.metadata.kernarg_segment_size == kernel.descriptor.kernarg_size
     with pytest.raises(NoSuchKernelError) as caught:
         code_object.kernels["frist"]
-    assert str(caught.value) == f'no kernel "frist" in {hip} (did you mean first?)'
+    assert str(caught.value) == f'there is no kernel "frist" in {hip} (did you mean first?)'
 
 
 @pytest.mark.llvm
@@ -198,7 +198,8 @@ def test_either_hash_table_counts_the_symbols(style: str, assembly: str, tmp_pat
 
 def test_a_hash_table_without_an_end(elf_builder: Any) -> None:
     """One bucket whose chain, from symbol 1 on, is zeros to the end of the file; and a table of more buckets."""
-    for buckets, complaint in ((1, "the last chain has no end"), (1 << 30, "no 4294967296 bytes of the file")):
+    for buckets, complaint in ((1, "the last chain of the hash table does not end"), (1 << 30, "no 4294967296 bytes of "
+    "the file")):
         builder = elf_builder()
         table = builder.section(".gnu.hash", struct.pack("<6I", buckets, 1, 0, 0, 1, 0) + bytes(40))
         at = builder.offset_of(table)
@@ -278,7 +279,7 @@ def test_host_library_made_by_clang(tmp_path: Path) -> None:
         out = np.zeros(1, np.int32)
         program.kernels[name].launch(grid=1, workgroup=1, args=[out]).run()
         assert out[0] == 1
-    with pytest.raises(LaunchError, match=r"kernel three: not in .*host.so; there are one, two"):
+    with pytest.raises(LaunchError, match=r"no such kernel in .*host.so; the kernels are one, two"):
         program.kernels["three"]
 
 

@@ -57,13 +57,13 @@ def test_section_is_known_by_its_usual_name(name: str, flags: int, data: bytes, 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (zlib_section(TEXT, 5), "more than 5 bytes, the header says 5"),
-        (zlib_section(TEXT, 9999), "gives 1800 bytes, the header says 9999"),
-        (zlib_section(TEXT)[:-10], "gives .* bytes, the header says 1800"),
+        (zlib_section(TEXT, 5), "more than 5 bytes, but the header states 5"),
+        (zlib_section(TEXT, 9999), "unpacks to 1800 bytes, but the header states 9999"),
+        (zlib_section(TEXT)[:-10], "unpacks to .* bytes, but the header states 1800"),
         (zlib_section(TEXT, 1 << 50), "the limit is"),
         (zlib_section(TEXT, 1 << 25), "cannot unpack to the 33554432"),
-        (struct.pack("<IIQQ", 3, 0, 5, 1) + b"12345", "unknown compression 3"),
-        (b"short", "less than the header of 24"),
+        (struct.pack("<IIQQ", 3, 0, 5, 1) + b"12345", "unknown compression type 3"),
+        (b"short", "fewer than the 24 of the header"),
     ],
     ids=["longer", "shorter", "cut", "2**50", "ratio", "method", "no header"],
 )

@@ -58,7 +58,7 @@ def test_damage_is_harmless(elf_builder: Any) -> None:
 def test_a_host_without_code_says_so(tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.write_bytes(Path("/bin/true").read_bytes())
-    with pytest.raises(CodeObjectError, match=r"holds no AMDGPU code: an ELF file of machine \d+ without"):
+    with pytest.raises(CodeObjectError, match=r"contains no AMDGPU code: the ELF file is for machine \d+ and has"):
         open_file(path)
 
 

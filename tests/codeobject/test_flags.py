@@ -120,11 +120,11 @@ def test_not_a_code_object(change: dict[str, int], message: str, elf_builder: An
 @pytest.mark.parametrize(
     ("os_abi", "abi_version", "message"),
     [
-        (64, 5, "ELF header at offset 0x8: unknown EI_ABIVERSION 5; amdhsa is known with 0 to 4 "
+        (64, 5, "ELF header at offset 0x8: unknown EI_ABIVERSION 5; known values for amdhsa are 0 to 4 "
                 "(code object versions 2 to 6)"),
-        (65, 1, "ELF header at offset 0x8: unknown EI_ABIVERSION 1; amdpal is known with 0"),
-        (0, 9, "ELF header at offset 0x8: unknown EI_ABIVERSION 9; none is known with 0"),
-        (3, 0, "ELF header at offset 0x7: unknown EI_OSABI 3; those known are 0 (none), 64 (amdhsa), 65 (amdpal), "
+        (65, 1, "ELF header at offset 0x8: unknown EI_ABIVERSION 1; known values for amdpal are 0"),
+        (0, 9, "ELF header at offset 0x8: unknown EI_ABIVERSION 9; known values for none are 0"),
+        (3, 0, "ELF header at offset 0x7: unknown EI_OSABI 3; known values are 0 (none), 64 (amdhsa), 65 (amdpal), "
                "66 (mesa3d)"),
     ],
 )

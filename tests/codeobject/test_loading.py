@@ -113,8 +113,8 @@ def test_resolver_and_undefined_symbols(elf_builder: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": 12}, "x.o: section .rela.data: record 0 has the unknown relocation type 12"),
-        ({"kind": 3, "symbol": 99}, "x.o: .symtab: no symbol 99, there are 9"),
+        ({"kind": 12}, "x.o: section .rela.data: relocation 0 has the unknown type 12"),
+        ({"kind": 3, "symbol": 99}, "x.o: .symtab: there is no symbol 99: the table has 9"),
         (
             {"kind": 3, "offset": 0x4000},
             "x.o: relocations: a relocation at 0x5000 lies outside the loaded segments",
@@ -125,7 +125,7 @@ def test_resolver_and_undefined_symbols(elf_builder: Any) -> None:
         ),
         (
             {"kind": 14, "symbol": 2, "addend": 1 << 20},
-            "x.o: relocations: R_AMDGPU_REL16 cannot hold the distance 1048572 from 0x1008",
+            "x.o: relocations: the distance 1048572 from 0x1008 cannot be expressed by R_AMDGPU_REL16",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_bad_relocation(arguments: dict[str, int], message: str, elf_builder: An
 def test_base_must_be_aligned(elf_builder: Any) -> None:
     with pytest.raises(CodeObjectError) as caught:
         relocatable(elf_builder, 0).load(0x10010)
-    assert str(caught.value) == "x.o: cannot be loaded at 0x10010, the address must be a multiple of 0x1000"
+    assert str(caught.value) == "x.o: cannot be loaded at 0x10010: the address must be a multiple of 0x1000"
 
 
 @pytest.mark.llvm

@@ -177,7 +177,7 @@ def test_opencl(version: int, compiled: Callable[..., Path]) -> None:
         ),
         (
             {".name": "k", ".reqd_workgroup_size": [1, 2]},
-            "metadata amdhsa.kernels[0].reqd_workgroup_size has 2 numbers, expected 3",
+            "metadata amdhsa.kernels[0].reqd_workgroup_size has 2 numbers, but 3 are expected",
         ),
     ],
 )

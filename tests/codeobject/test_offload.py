@@ -62,21 +62,23 @@ def test_compressed(
 def test_bomb(method: int, make_ccob: Any) -> None:
     data = make_ccob(bytes(32 << 20), 3, method)
     assert len(data) < 1 << 16
-    with pytest.raises(CodeObjectError, match="it unpacks to 33554432 bytes, the limit is 1048576"):
+    with pytest.raises(CodeObjectError, match="the data unpacks to 33554432 bytes; the limit is 1048576"):
         read_bundle(Source("bomb", data), 0, Budget(1 << 20))
     lying = bytearray(data)
     struct.pack_into("<Q", lying, 16, 1000)
-    with pytest.raises(CodeObjectError, match="the stream gives more than 1000 bytes, the header says 1000"):
+    with pytest.raises(CodeObjectError, match="the data unpacks to more than 1000 bytes, but the header states 1000"):
         read_bundle(Source("bomb", bytes(lying)), 0, Budget(1 << 20))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((4, b"\x09\0"), "compressed bundle at offset 0x4: unknown version 9, expected 1 to 3"),
-        ((6, b"\x07\0"), "compressed bundle at offset 0x6: unknown method 7, expected 0 (zlib) or 1 (zstd)"),
-        ((8, b"\xff\xff"), "compressed bundle at offset 0x0: its size 65535 does not fit the file of "),
-        ((36, b"\0\0\0\0"), "compressed bundle at offset 0x20: the stream is damaged: "),
+        ((4, b"\x09\0"), "compressed bundle at offset 0x4: unknown version 9; expected 1 to 3"),
+        ((6, b"\x07\0"), "compressed bundle at offset 0x6: unknown compression method 7; expected 0 (zlib) or 1 "
+        "(zstd)"),
+        ((8, b"\xff\xff"), "compressed bundle at offset 0x0: its size is stated as 65535 bytes, which do not fit into "
+        "the file of "),
+        ((36, b"\0\0\0\0"), "compressed bundle at offset 0x20: the compressed data is damaged: "),
     ],
 )
 def test_damaged_ccob(
@@ -122,14 +124,14 @@ def test_no_or_several_fitting_entries(entries: Any, make_bundle: Any, tmp_path:
     listed = [str(entry) for entry in list_entries(path)]
     assert listed[1].startswith(f"{ID}gfx90a:xnack+ (file://{path}#offset=")
     with pytest.raises(
-        ChoiceError, match=r"several code objects, choose one by its target id or URI; found "
+        ChoiceError, match=r"the file contains several code objects; choose one by its target id or URI; found "
     ) as c:
         open_file(path)
     assert c.value.available == listed[1:]
-    with pytest.raises(ChoiceError, match=r"several code objects fit gfx90a, choose one by its URI") as c:
+    with pytest.raises(ChoiceError, match=r"several code objects can run on gfx90a; choose one by its URI") as c:
         open_file(path, "gfx90a")
     assert c.value.available == listed[1:]
-    with pytest.raises(ChoiceError, match=r"no code object fits gfx1100; found host-x86_64") as c:
+    with pytest.raises(ChoiceError, match=r"no code object can run on gfx1100; found host-x86_64") as c:
         open_file(path, "gfx1100")
     assert c.value.available == listed
 
@@ -140,7 +142,7 @@ def test_plain_code_object_of_another_target(elf_builder: Any, tmp_path: Path) -
     assert open_file(path).uri == open_file(path, "gfx1030").uri
     with pytest.raises(ChoiceError) as caught:
         open_file(path, "gfx1100")
-    assert str(caught.value) == f"{path}: no code object fits gfx1100; found gfx1030 (file://{path})"
+    assert str(caught.value) == f"{path}: no code object can run on gfx1100; found gfx1030 (file://{path})"
 
 
 def test_host_library(
@@ -166,14 +168,14 @@ def test_host_library(
     ("content", "reason"),
     [
         (b"", "the file is empty"),
-        (b"hello", "neither an ELF file nor an offload bundle, nor an archive of these"),
-        (b"\x7fELF", "ELF header at offset 0x0: needs 6 bytes, the file ends at 0x4"),
-        (b"__CLANG_OFFLOAD_BUNDLE__", "bundle at offset 0x18: needs 8 bytes, the file ends at 0x18"),
+        (b"hello", "the file is neither an ELF file, nor an offload bundle, nor an archive of these"),
+        (b"\x7fELF", "ELF header at offset 0x0: 6 bytes are needed, but the file ends at 0x4"),
+        (b"__CLANG_OFFLOAD_BUNDLE__", "bundle at offset 0x18: 8 bytes are needed, but the file ends at 0x18"),
         (
             b"__CLANG_OFFLOAD_BUNDLE__" + b"\xff" * 8,
-            f"bundle at offset 0x0: {2**64 - 1} entries do not fit the file",
+            f"bundle at offset 0x0: {2**64 - 1} entries do not fit into the file",
         ),
-        (b"CCOB\x02\0", "compressed bundle at offset 0x0: needs 8 bytes, the file ends at 0x6"),
+        (b"CCOB\x02\0", "compressed bundle at offset 0x0: 8 bytes are needed, but the file ends at 0x6"),
     ],
 )
 def test_not_a_container(content: bytes, reason: str, tmp_path: Path) -> None:

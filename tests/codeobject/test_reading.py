@@ -66,7 +66,7 @@ def test_yaml_is_as_the_library_reads_it(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("[" * 100, "nested deeper"), ("&a [*a]", "aliases"), ("{a", "while parsing"),
+    [("[" * 100, "is nested more than"), ("&a [*a]", "an alias"), ("{a", "while parsing"),
      ("a\n---\nb", "more than one"), ("? {}\n", "key")],
 )
 def test_yaml_that_is_refused(text: str, reason: str) -> None:

@@ -96,8 +96,8 @@ def test_a_code_object_in_the_memory_of_a_process() -> None:
 UNREADABLE = [
     ("{own}#offset=0x10&size=100", "has no readable memory at 0x10: "),
     ("{own}#offset=0xffffffffffffff00&size=5", "has no readable memory at 0xffffffffffffff00: "),
-    ("{own}#offset=0x10&size=0", "a range of 0 bytes; it must have from 1 to "),
-    ("{own}#offset=0x10&size=0xffffffffff", "a range of 1099511627775 bytes; it must have from 1 to "),
+    ("{own}#offset=0x10&size=0", "the range of the URI has 0 bytes; it must have from 1 to "),
+    ("{own}#offset=0x10&size=0xffffffffff", "the range of the URI has 1099511627775 bytes; it must have from 1 to "),
     ("4194999#offset=0x10&size=100", "the memory of process 4194999 cannot be read: No such file or directory"),
 ]
 

@@ -20,25 +20,25 @@ LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST, TWICE, TWO_PLACE
 
 # what is other, the rule that is broken, a part of the message
 CASES = [
-    ([("k", LANES, None, 0)], "lanes", "its value is 0, not greater than 0"),
+    ([("k", LANES, None, 0)], "lanes", "the value is 0, but must be greater than 0"),
     ([("k", ITERATIONS, None, assemble(("regx", 2563)))], "iterations", "implicit location description"),
-    ([("k", ITERATIONS, None, assemble("lit0", "stack_value"))], "iterations", "its value is 0"),
-    ([("k", LANE_PC, 0x3E0B, assemble("lit0", "stack_value", ("extend", 64, 32)))], "lane-pc", "not 64 lanes"),
+    ([("k", ITERATIONS, None, assemble("lit0", "stack_value"))], "iterations", "the value is 0"),
+    ([("k", LANE_PC, 0x3E0B, assemble("lit0", "stack_value", ("extend", 64, 32)))], "lane-pc", "too few for 64 lanes"),
     ([("k", LANE_PC, 0x3E0B, assemble("drop"))], "lane-pc", "DW_OP_drop"),
     ([("k", ACTIVE, 0x3E08, assemble("drop"))], "active-lane", "DW_OP_drop"),
-    ([("k", TWICE, 0x3E0B, None)], "lane-pc", "it is in 2 places"),
-    ([("k", TWICE, 0x3E08, None)], "active-lane", "it is in 2 places"),
-    ([("k", LINK, 0x3FFE, None), ("k", TWO_PLACES, 0x48, None)], "static-link", "it is in 2 places"),
-    ([("k", TWO_PLACES, 0x2A, None)], "return-addr", "it is in 2 places"),
+    ([("k", TWICE, 0x3E0B, None)], "lane-pc", "but is in 2 places"),
+    ([("k", TWICE, 0x3E08, None)], "active-lane", "but is in 2 places"),
+    ([("k", LINK, 0x3FFE, None), ("k", TWO_PLACES, 0x48, None)], "static-link", "but is in 2 places"),
+    ([("k", TWO_PLACES, 0x2A, None)], "return-addr", "but is in 2 places"),
     ([("k", BASE, 0x3FFE, None), ("k", TWO_PLACES, 0x40, None)], "frame-base", "in 2 places"),
-    ([("k", ITERATIONS, 0x3FFE, None), ("k", TWO_PLACES, 0x3E0A, None)], "iterations", "it is in 2 places"),
-    ([("k", LINK, 0x48, assemble(("regx", 36)))], "static-link", "a location in memory: it is register s4"),
-    ([("k", LINK, 0x2A, assemble(("regx", 36)))], "return-addr", "a location in memory: it is register s4"),
+    ([("k", ITERATIONS, 0x3FFE, None), ("k", TWO_PLACES, 0x3E0A, None)], "iterations", "but is in 2 places"),
+    ([("k", LINK, 0x48, assemble(("regx", 36)))], "static-link", "a location in memory, but is register s4"),
+    ([("k", LINK, 0x2A, assemble(("regx", 36)))], "return-addr", "a location in memory, but is register s4"),
     ([("k", BASE, None, assemble(("fbreg", 0)))], "frame-base", "DW_OP_fbreg"),
-    ([("k", BASE, None, assemble("lit1", "stack_value"))], "frame-base", "not in memory"),
+    ([("k", BASE, None, assemble("lit1", "stack_value"))], "frame-base", "must be in memory"),
     ([("x", 2, None, b"\xff")], "expression", "unknown operation code 0xff"),
     ([("x", 2, None, assemble(("regx", 9999)))], "location", "9999"),
-    ([("vector", 3, None, 0)], "vector-size", "its value is 0"),
+    ([("vector", 3, None, 0)], "vector-size", "the value is 0"),
     ([("pointer", 2, None, 0x44)], "address-space", "no address space 0x44"),
     ([("pointer", 2, 0x3E0F, 9)], "memory-space", "no memory space 0x9"),
     ([("struct.b", 2, None, assemble("drop", "drop"))], "member-location", "DW_OP_drop"),
@@ -87,7 +87,7 @@ def test_forms_and_status(described: Described, tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().out == f"{good}: no rule is broken\n"
     assert main(["dwarf", "check", str(bad)]) == 1
     first, last = capsys.readouterr().out.splitlines()
-    assert "in k: its value is 0, not greater than 0 [lanes, A.3.3.5 (4), amd]" in first
+    assert "in k: the value is 0, but must be greater than 0 [lanes, A.3.3.5 (4), amd]" in first
     assert last == f"{bad}: 1 finding"
     assert main(["dwarf", "check", "--format", "json", str(bad)]) == 1
     (found,) = json.loads(capsys.readouterr().out)["findings"]

@@ -49,7 +49,7 @@ def test_a_line_inside_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> 
     for _ in range(2):
         assert not program.info.is_code(function.entry_pc, FileAddress(sound + 2))
     debugger.execute("show version", to_string=True)
-    assert capsys.readouterr().err.count("inside of an instruction") == 1
+    assert capsys.readouterr().err.count("which is inside an instruction") == 1
 
 
 @pytest.mark.llvm
@@ -82,7 +82,7 @@ def test_a_kernel_whose_inlined_body_is_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("entries", "words"), [
     (b"\1\2\1\0\0\0", "an entry of a unit is inside another unit"),
-    (b"\1\2\2\0", "2 lists of entries do not end in the unit"),
+    (b"\1\2\2\0", "2 lists of children do not end within the unit"),
     (b"\1\2\0\0", ""), (b"\1\2\0", ""),
 ])
 def test_structure_of_entries(entries: bytes, words: str) -> None:

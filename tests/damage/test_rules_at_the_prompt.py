@@ -45,15 +45,15 @@ CASES = [
      "DW_AT_LLVM_lane_pc of k at"),
     ("a lane PC that fails", [("k", LANE_PC, 0x3E0B, assemble("deref"))], "print $__lane_pc_array", "$1 = ",
      "DW_AT_LLVM_lane_pc of k at"),
-    ("a mask in two places", [("k", TWICE, 0x3E08, None)], "print x", "$1 = 0", "it is in 2 places: register exec"),
+    ("a mask in two places", [("k", TWICE, 0x3E08, None)], "print x", "$1 = 0", "but is in 2 places: register exec"),
     ("a mask in memory in two places", [("k", TWO_PLACES, 0x3E08, None)], "info lanes", " A     AMDGPU Lane 1:1:1:1/63",
      "DW_AT_LLVM_active_lane of k at .debug_info+0x"),
     ("a lane PC in two places", [("k", TWO_PLACES, 0x3E0B, None)], "print $__lane_pc_array", "<repeats 64 times>",
      "lane positions are recovered from machine code"),
     ("iterations in two places", [("k", TWO_PLACES, 0x3E0A, None), ("k", ITERATIONS, NO_BASE, None)], "iteration",
-     "[Current iteration is 0 of 1]", "it is in 2 places: memory at local#0x4"),
+     "[Current iteration is 0 of 1]", "but is in 2 places: memory at local#0x4"),
     ("constant iterations 0", [("k", CONSTANT, 0x3E0A, 0), ("k", ITERATIONS, NO_BASE, None)], "iteration",
-     "[Current iteration is 0 of 1]", "its value is 0, not greater than 0"),
+     "[Current iteration is 0 of 1]", "the value is 0, but must be greater than 0"),
     ("iterations before constant lanes", [("k", LANES, NO_BASE, None), ("k", CONSTANT, 0x3E0A, 32)], "iteration",
      "[Current iteration is 0 of 4]", ""),
     ("lanes behind iterations", [("k", LANES, NO_BASE, None), ("k", CONSTANT, 0x3E0A, 32)], "print $_lane_count",
@@ -62,7 +62,7 @@ CASES = [
     ("iterations in a register", [("k", ITERATIONS, None, assemble(("regx", 2563)))], "iteration",
      "[Current iteration is 0 of 1]", "DW_AT_LLVM_iterations of k at"),
     ("iterations -1", [("k", ITERATIONS, None, assemble(("consts", -1), "stack_value"))], "iteration",
-     "[Current iteration is 0 of 1]", "its value is -1, not greater than 0"),
+     "[Current iteration is 0 of 1]", "the value is -1, but must be greater than 0"),
     ("iterations that are an address", [("k", ITERATIONS, None, assemble("lit4"))], "iteration",
      "[Current iteration is 0 of 1]", "implicit location description"),
     ("constant iterations behind lanes", [("k", ITERATIONS, 0x3FFE, None), ("k", CONSTANT, 0x3E0A, None)], "iteration",
@@ -82,7 +82,7 @@ CASES = [
         ("k", TWO_PLACES, 0x40, None), ("k", BASE, NO_BASE, None), ("s", 2, None, BASED)], "info locals",
      "s = <error reading variable s (DW_AT_location of s in k at", "variables that are based on it have no value"),
     ("a frame base that is a value", [("k", BASE, None, assemble("lit1", "stack_value"))], "info frame",
-     "Locals at private_wave#0x0", "the frame base is not in memory"),
+     "Locals at private_wave#0x0", "the frame base must be in memory, but is"),
     ("a frame base of no operations", [("k", BASE, None, b"\xff")], "print x", "$1 = 0", ""),
     ("an encoding that there is not", [("int", 1, None, 0)], "print x", "$1 = 0", "DW_AT_encoding of int at"),
     ("a vector of 0", [("vector", 3, None, 0)], "print v", "$1 = 5", "DW_AT_LLVM_vector_size of vec at"),
@@ -116,7 +116,8 @@ CASES = [
 # an implicit pointer's expression before the entry's offset, what dereferencing shows
 IMPLICIT_POINTERS = [
     ("into the space of the type", "lit3", "$1 = 0"),
-    ("into another space", "lit5", "leads into address space 0x5 (private_lane), the pointer's type into address space "
+    ("into another space", "lit5", "points into address space 0x5 (private_lane), but pointers of its type point into "
+    "address space "
      "0x3 (local)"),
     ("of DWARF 5, without a space", None, "$1 = 0"),
 ]

@@ -11,9 +11,9 @@ import numpy as np
 
 from rocdbg.codeobject import open_file
 from rocdbg.debugger import Session
+from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject, Target
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.runnable import ProcessEnd
-from rocdbg.debugger.target.state import LoadedCodeObject, Target
 from rocdbg.sim.core.memory import Allocation, GlobalMemory
 from rocdbg.sim.core.shared_window import SharedWindow
 from rocdbg.sim.device.machine import LoadedCodeObject as OnMachine

@@ -12,7 +12,7 @@ from rocdbg.api import launch_file
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.errors import Error
 from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions
@@ -163,6 +163,36 @@ def test_steps_back_undo_steps_of_instructions(file: str, target: str, function:
     while states:
         session.time.stepi()
         assert [row[2:4] for row in state(recorded.dispatch)[0] if row[0] == thread] == states.pop()
+
+
+def test_rows_that_are_no_statements_belong_to_the_line_before() -> None:
+    """``reverse-next`` from such a row goes to the beginning of the statement, if it ran through from there."""
+    session = Session()
+    session.load(DEMOS / "matmul" / "matmul.toml", "gfx1100")
+    session.break_at(session.launch.kernel.name, temporary=True)
+    session.run()
+    statement, end, tried = None, 0, 0
+    for _ in range(110):
+        session.running.stepi()
+        frame = session.inferior.frame(session.focus.current)
+        row = frame.row
+        if row is None:
+            statement = None
+        elif row.is_stmt and frame.pc == frame.program.to_loaded(row.address):
+            statement, end = row, row.end_address
+        elif statement is not None and (row.line, row.file) == (statement.line, statement.file):
+            if row.address > end:
+                statement = None
+                continue
+            end = max(end, row.end_address)
+            if not row.is_stmt:
+                position, tried = session.time.position, tried + 1
+                session.time.next()
+                assert session.inferior.frame(session.focus.current).pc == frame.program.to_loaded(statement.address)
+                session.time.go_to(position)
+        else:
+            statement = None
+    assert tried > 3
 
 
 def test_hits_in_the_past_are_ignored_by_whomever_they_are_counted() -> None:

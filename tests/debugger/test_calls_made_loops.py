@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,27 @@ TEXTS = [
     ("return f(n - 1);", set()),
     ("int r = n; f(r);", set()),
     ("r = f(n", {"r"}),
+    ("(*p) = f(n);", {"p"}),
+    ("if (n) (*p).x = f(n);", {"p", "x"}),
+    ("if (n) *p = f(n);", {"p"}),
+    ("a[(i)] = f(n);", {"a", "i"}),
+    ("a[g(i, k)] = f(n);", {"a", "g", "i", "k"}),
+    ("r and_eq f(n); s xor_eq r;", {"r", "s"}),
+    ("int &r = a; r = f(n);", {"int", "r", "a"}),
+    ("auto &[r, s] = pair; s = f(n);", {"auto", "r", "s", "pair"}),
+    ("auto [r, s] = f(n);", {"auto", "r", "s"}),
+    ("int *p = &a; *p = f(n);", {"int", "p", "a"}),
+    ("q = &a; p = q; *p = f(n);", {"q", "p", "a"}),
+    ("int a[4]; p = a + 1; p[1] = f(n);", {"p", "a"}),
+    ("p = a & b; p = f(n);", {"p"}),
+    ("v = *p; p = &a; v = f(n);", {"v"}),
+    ("for (auto x : values(f(n))) s += x;", {"for", "auto", "x", "values", "s"}),
+    ("for (auto &x : a) x = f(n);", {"for", "auto", "x", "a"}),
+    ("object.member[2].set(f(n)); r = object;", {"object", "member", "set", "r"}),
+    ("swap(a, f(n));", {"swap", "a"}),
+    ("swap(*a.b, f(n) + 1, g(k), m + 1, &(c[j]), (d));", {"swap", "a", "b", "c", "j", "d"}),
+    ("by_value(a, f(n));", {"by_value"}),
+    ("r = by_value(a, f(n));", {"by_value", "r"}),
 ]
 
 
@@ -41,7 +63,20 @@ TEXTS = [
 def test_names_that_depend_on_calls(text: str, names: set[str]) -> None:
     tokens = list(tokens_of(text))
     calls = {index for index, token in enumerate(tokens) if token.text == "f"}
-    assert names_assigned_from(tokens, calls.__contains__) == names
+    assert names_assigned_from(tokens, calls.__contains__, {"f", "by_value"}.__contains__) == names
+
+
+def test_time_grows_with_the_text() -> None:
+    tokens = list(tokens_of("r = " + "g(" * 4000 + "f(n)" + ")" * 4000 + "; s = r;"))
+    steps = Counter[str]()
+    calls = {index for index, token in enumerate(tokens) if token.text == "f"}
+
+    def takes_values(name: str) -> bool:
+        steps[name] += 1
+        return True
+
+    assert names_assigned_from(tokens, calls.__contains__, takes_values) == {"g", "r", "s"}
+    assert steps == {"g": 4000, "f": 1}
 
 
 INPUT = [(7 * i + 3) % 11 for i in range(64)]

@@ -14,7 +14,7 @@ import pytest
 
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.isa import decode
 from rocdbg.isa.operands import special_code
 from rocdbg.sim.core.layout import EXEC_LO, HEADER, VCC_LO

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.appearance import Pretty
 from rocdbg.debugger.values.format_letters import Format

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,3 +70,28 @@ def test_lds_of_a_function_that_several_kernels_call(compiled: Compile) -> None:
         n = 7 if kernel == "kern" else 0
         assert show(session, "&tally") == "(int (*)[4]) local#0x0"
         assert show(session, "tally[n & 3]") == str(n + 60)  # of the lanes with the same n & 3 the last one
+
+
+def test_the_name_of_dynamic_lds(compiled: Compile, tmp_path: Path) -> None:
+    session = start(compiled("traps.hip"), "other")
+    session.break_at("other")
+    session.run()
+    begin = "*(int *) local#0x10"  # behind helper's tally
+    assert show(session, "dynamic") == (
+        'No symbol "dynamic" in current context.  If it is dynamic LDS (extern __shared__ in HIP), which has no debug '
+        f"information, use the address at which dynamic LDS begins: {begin}."
+    )
+    assert show(session, begin) == "0"
+    source, path = tmp_path / "local.cl", tmp_path / "local.co"
+    source.write_text("kernel void k(global int *o, local int *tile) { tile[0] = 5; *o = tile[0]; }")
+    command = ["clang-22", "-x", "cl", "-g", "-O0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib"]
+    subprocess.run([*command, str(source), "-o", str(path)], check=True)
+    session = Session()
+    session.load(path)
+    session.launch.set_grid("1")
+    session.launch.set_argument(0, "i32[1]:zeros")
+    session.launch.set_argument(1, "local[256]")
+    session.break_at("k")
+    session.run()
+    assert show(session, "tile") == "(int *) local#0x0"  # OpenCL names it: another name is not dynamic LDS
+    assert show(session, "dynamic") == 'No symbol "dynamic" in current context.'

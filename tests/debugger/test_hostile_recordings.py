@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.errors import Error
 from rocdbg.regular_file import read_regular
 from rocdbg.sim.core import layout
@@ -89,26 +89,26 @@ WRITES: tuple[tuple[str, Change, str], ...] = (
     ("a register before the first", written(["register", 1, "s-2080"], bytes(4)), "gfx90a has no register s-2080"),
     ("a register of the schedule", written(["register", 1, "clock"], bytes(4)), "gfx90a has no register clock"),
     ("a vector register past the last", written(["register", 1, "v256"], bytes(4)), "gfx90a has no register v256"),
-    ("lanes past the last", written(["register", 1, "v255", 63], bytes(8)), "v255 has no 8 bytes from lane 63 on"),
+    ("lanes past the last", written(["register", 1, "v255", 63], bytes(8)), "v255 does not have 8 bytes from lane 63 on"),
     ("a scalar register and what follows", written(["register", 1, "exec_hi"], bytes(8)), "scalar register exec_hi has 4"),
     ("another lane of a scalar", written(["register", 1, "s3", 4], bytes(4)), "scalar register s3 has 4 bytes"),
-    ("a bit past a field", written(["special", 1, "scc"], b"\2"), "scc has no room for 0x2"),
+    ("a bit past a field", written(["special", 1, "scc"], b"\2"), "0x2 does not fit into scc"),
     ("a field and what follows", written(["special", 1, "pc"], bytes(16)), "register pc has 8 bytes, not 16"),
     ("a register of another target", written(["special", 1, "trap_ctrl"], bytes(4)), "gfx90a has no register trap_ctrl"),
     ("LDS past its end", written(["lds", 1, 0], bytes(70_000)), "LDS has 0 bytes"),
     ("LDS before its beginning", written(["lds", 1, -8], bytes(8)), "Expected `int` >= 0"),
     ("GDS where there is none", written(["gds", 0], bytes(4)), "GDS has 0 bytes"),
-    ("a resource past the last", written(["gws", 64], bytes(16)), "there is no resource 64"),
-    ("a resource and what follows", written(["gws", 63], bytes(32)), "such a resource has 16 bytes, not 32"),
-    ("an origin that there is not", written(["gws", 0], bytes(12) + b"\3\0\0\0"), "origin of a resource"),
-    ("memory of the host", written(["memory", 0x5555_5555_0000], bytes(8)), "no allocation has 8 bytes at 0x555555550000"),
-    ("memory past an allocation", written(["memory", 0x7F00_0010_0000], bytes(1 << 20)), "no allocation has 1048576 bytes"),
-    ("nothing", written(["memory", 0x7F00_0010_0000], b""), "no allocation has 0 bytes"),
+    ("a resource past the last", written(["gws", 64], bytes(16)), "there is no global wave sync resource 64"),
+    ("a resource and what follows", written(["gws", 63], bytes(32)), "a global wave sync resource has 16 bytes, not 32"),
+    ("an origin that there is not", written(["gws", 0], bytes(12) + b"\3\0\0\0"), "origin of a global wave sync resource"),
+    ("memory of the host", written(["memory", 0x5555_5555_0000], bytes(8)), "there is no allocation with 8 bytes at 0x555555550000"),
+    ("memory past an allocation", written(["memory", 0x7F00_0010_0000], bytes(1 << 20)), "there is no allocation with 1048576 bytes"),
+    ("nothing", written(["memory", 0x7F00_0010_0000], b""), "there is no allocation with 0 bytes"),
     ("wave 0", written(["register", 0, "s3"], bytes(4)), "Expected `int` >= 1"),
     ("a negative wave", written(["register", -4, "s3"], bytes(4)), "Expected `int` >= 1"),
     ("a wave of no launch", written(["register", 100_000, "s3"], bytes(4)), "there is no wave 100000"),
     ("a place of no kind", written(["engine", 1, 0], bytes(4)), "Invalid value 'engine'"),
-    ("a write in the middle of turns", written(["special", 1, "scc"], b"\1", end=3), "follows 0 without instructions"),
+    ("a write in the middle of turns", written(["special", 1, "scc"], b"\1", end=3), "follows an entry for position 0, without instructions"),
 )
 
 
@@ -200,8 +200,8 @@ def test_damaged_bytes_are_refused(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("size", [1 << 40, (1 << 63) - 1])
 def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -> None:
     body = b"\x28\xb5\x2f\xfd\xe0" + size.to_bytes(8, "little") + b"\x01\0\0"
-    head = recordings.recording_file.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
-    assert "not the one that it declares" in outcome(head + body, tmp_path)
+    head = recordings.recording_file_format.MAGIC + struct.pack("<IQQI", 2, 4096, len(body), zlib.crc32(body))
+    assert "not have the size that it declares" in outcome(head + body, tmp_path)
 
 
 @pytest.mark.parametrize("keys", [
@@ -220,17 +220,17 @@ def test_lists_are_limited_before_their_elements_are_made(sound: Any, tmp_path: 
 def test_a_journal_that_cannot_be_read_again_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "a.rec"
     path.write_bytes(recordings.sound(0))
-    run = recordings.recording_file.load(path)
-    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file.MAX_ENTRIES + 1))
-    with pytest.raises(Error, match="1048577 turns and writes are more than the 1048576"):
-        recordings.recording_file.save(many, path)
-    assert recordings.recording_file.load(path) == run
+    run = recordings.recording_file_format.load(path)
+    many = msgspec.structs.replace(run, journal=run.journal[:1] * (recordings.recording_file_format.MAX_ENTRIES + 1))
+    with pytest.raises(Error, match="the journal has 1048577 entries, more than the 1048576"):
+        recordings.recording_file_format.save(many, path)
+    assert recordings.recording_file_format.load(path) == run
 
 
 def test_an_old_version_is_refused_with_one_line(tmp_path: Path) -> None:
     data = bytearray(recordings.sound(0))
     data[16] = 1
-    assert outcome(bytes(data), tmp_path).endswith("its format is version 1, this rocdbg reads version 2")
+    assert outcome(bytes(data), tmp_path).endswith("the recording has format version 1, but this rocdbg reads version 2")
 
 
 LATER: tuple[tuple[str, Change, str], ...] = (
@@ -273,7 +273,7 @@ def test_a_link_in_the_place_of_the_new_file_is_not_followed(sound: Any, tmp_pat
     victim.write_text("mine")
     (tmp_path / f".a.rec.{os.getpid()}.part").symlink_to(victim)
     with pytest.raises(Error, match="cannot be written"):
-        recordings.recording_file.save(sound, path)
+        recordings.recording_file_format.save(sound, path)
     assert victim.read_text() == "mine"
 
 

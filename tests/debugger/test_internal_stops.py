@@ -28,7 +28,7 @@ def test_a_crash_is_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert received == 'Thread 1 "reduce" received signal SIGILL, Illegal instruction.'
     assert re.fullmatch(
         r"Internal error of the simulator: generated code of the block at 0x\w+ crashed: SIGSEGV at host address "
-        r"0x1000\. What the wave has done of the block is not known.", internal,
+        r"0x1000\. How much of the block the wave has executed is not known.", internal,
     )
     path = Path(re.fullmatch(r"A report is in (.*)\.", report)[1])
     assert path.parent == tmp_path / "rocdbg" and path.stat().st_mode & 0o777 == 0o600

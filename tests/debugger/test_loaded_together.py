@@ -129,7 +129,7 @@ def test_stack_size(tmp_path: Path) -> None:
     debugger, text = session(path, *setup)
     assert 'bytes of scratch ("set stack-size" gives it more), by ' in text
     debugger.execute("set stack-size 90000", to_string=True)
-    assert debugger.execute("show stack-size", to_string=True).split()[2] == "90000"
+    assert debugger.execute("show stack-size", to_string=True).split()[3] == "90000"
     assert "exited normally" in debugger.execute("run", to_string=True)
     launch = tmp_path / "recursion.toml"
     launch.write_text(
@@ -188,7 +188,7 @@ def test_the_kernarg_segment_at_the_prompt(tmp_path: Path) -> None:
         assert "Kernarg segment: 00000000 00001234" in text and "at byte 12: bytes[1] of 0a" in text
     refused = {
         "set kernarg zz": "kernarg: `zz` is not a string of hexadecimal bytes",
-        "set kernarg 8 7": "kernarg 8: `7`: its size is not known; write u32:7 or f32:7",
+        "set kernarg 8 7": "kernarg 8: the size of `7` is not known; write, for example, u32:7 or f32:7",
         "set kernarg file:nosuch": "kernarg: nosuch: cannot be read: No such file or directory",
         "set kernarg 99999999 u8:1": "kernarg 99999999: the offset must be from 0 to 1048575",
     }

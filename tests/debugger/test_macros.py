@@ -187,9 +187,10 @@ def by_hand(body: bytes) -> dict[str, bytes]:
     ("body", "what"),
     [
         (b"\x01\x01A 1", "no string at this offset"),
-        (b"\x01", "truncated"), (b"\x04", "a file ends that did not begin"),
-        (b"\x07\0\0\0\0", "macros import themselves"), (b"\x05\x01\xff\xff\xff\xff", "no string at this offset"),
-        (b"\x20\x01", "type 0x20 is not known"), (b"\x03\x00\x00" * 300, "files are included deeper"),
+        (b"\x01", "truncated"), (b"\x04", "an included file ends, but none has begun"),
+        (b"\x07\0\0\0\0", "the macro unit imports itself"), (b"\x05\x01\xff\xff\xff\xff", "no string at this offset"),
+        (b"\x20\x01", "unknown type of macro entry 0x20"), (b"\x03\x00\x00" * 300, "included files are nested more "
+        "than"),
     ],
 )
 def test_damage(body: bytes, what: str) -> None:

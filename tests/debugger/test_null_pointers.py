@@ -111,9 +111,9 @@ def test_conditions_hold_alike_evaluated_and_compiled(compiled: Compile, target:
 
 def test_an_address_that_no_pointer_of_the_space_can_have_is_refused(compiled: Compile) -> None:
     made = debugger(compiled("nulls.hip"))
-    with pytest.raises(Error, match="Cannot assign a generic address to a pointer to local"):
+    with pytest.raises(Error, match="This generic address cannot be converted to a pointer into the local"):
         made.execute("print nl = (int *) out")
-    with pytest.raises(Error, match="Cannot assign a private_lane address to a pointer to local"):
+    with pytest.raises(Error, match="This private_lane address cannot be converted to a pointer into the local"):
         made.execute("print nl = &own[1]")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.isa import decode
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.wave import Wave

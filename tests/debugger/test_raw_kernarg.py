@@ -100,9 +100,9 @@ def test_bad_files(launch: str, argument: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("data", "argument", "reason"),
     [
-        (b"", ArgumentSpec("arg 0", value=1, type="u32"), "arg 0: needs an `offset` where `kernarg` is given"),
-        (None, ArgumentSpec("arg 0", value=1, offset=8), "arg 0: `offset` needs `kernarg`"),
-        (b"", ArgumentSpec("arg 0", value=1, offset=8), "arg 0: its size is not known; add a `type`"),
+        (b"", ArgumentSpec("arg 0", value=1, type="u32"), "arg 0: give an `offset`, because `kernarg` is given"),
+        (None, ArgumentSpec("arg 0", value=1, offset=8), "arg 0: `offset` can be given only with `kernarg`"),
+        (b"", ArgumentSpec("arg 0", value=1, offset=8), "arg 0: the size of the value is not known; add a `type`"),
     ],
 )
 def test_arguments_that_do_not_fit(data: bytes | None, argument: ArgumentSpec, reason: str) -> None:
@@ -112,5 +112,5 @@ def test_arguments_that_do_not_fit(data: bytes | None, argument: ArgumentSpec, r
 
 def test_segments() -> None:
     assert RawKernarg(b"abcd", (1, 6)).segment([b"xy", b"z"]) == b"axyd\0\0z"
-    with pytest.raises(Error, match="a segment of 1099511627777 bytes is beyond the limit"):
+    with pytest.raises(Error, match="the kernarg segment would have 1099511627777 bytes; the limit"):
         RawKernarg(b"", (1 << 40,)).segment([b"z"])

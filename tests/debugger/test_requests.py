@@ -145,6 +145,6 @@ def test_plugins_that_cannot_be_loaded(tmp_path: Path) -> None:
     path.write_text("x = 1")
     with pytest.raises(PluginError, match="has no function register"):
         session.plugins.load(str(path))
-    with pytest.raises(PluginError, match="There is no plug-in nosuch"):
+    with pytest.raises(PluginError, match="No plug-in nosuch is installed"):
         session.plugins.load("nosuch")
     assert session.plugins.plugins == {}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from rocdbg.debugger.session import Session
-from rocdbg.debugger.target.recorded_target import RecordedTarget
-from rocdbg.launch import recording_file
-from rocdbg.launch.recording_file import RecordFileError
+from rocdbg.debugger.target.reversible_target import RecordedTarget
+from rocdbg.launch import recording_file_format
+from rocdbg.launch.recording_file_format import RecordFileError
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 LAUNCHES = [
@@ -87,19 +87,19 @@ def test_a_content_with_the_right_checksum_is_refused_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good: bytes, bad: bytes
 ) -> None:
     path = tmp_path / "a.rec"
-    encode = recording_file.msgspec.msgpack.encode
-    monkeypatch.setattr(recording_file.msgspec.msgpack, "encode", lambda run: encode(run).replace(good, bad))
+    encode = recording_file_format.msgspec.msgpack.encode
+    monkeypatch.setattr(recording_file_format.msgspec.msgpack, "encode", lambda run: encode(run).replace(good, bad))
     recorded(*LAUNCHES[0]).save_recording(path)
-    with pytest.raises(RecordFileError, match=r"a\.rec at offset 20: this is not the content of a recording: "):
+    with pytest.raises(RecordFileError, match=r"a\.rec at offset 20: the content is not that of a recording: "):
         Session().restore_recording(path)
 
 
 def test_another_end_than_was_recorded_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a.rec"
     recorded(*LAUNCHES[0]).save_recording(path)
-    run = recording_file.load(path)
-    other = recording_file.msgspec.structs.replace(run, digest=bytes(32))
-    recording_file.save(other, path)
+    run = recording_file_format.load(path)
+    other = recording_file_format.msgspec.structs.replace(run, digest=bytes(32))
+    recording_file_format.save(other, path)
     session = Session()
     session.restore_recording(path)
     with pytest.raises(Exception, match="not what it was"):

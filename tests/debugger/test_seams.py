@@ -17,8 +17,8 @@ from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.runnable import TargetStopKind
-from rocdbg.debugger.target.state import LoadedCodeObject, Target
+from rocdbg.debugger.target.capabilities.runnable import TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject, Target
 from tests.debugger.toy_target import DictionaryTarget, end, stop, wave
 
 Start = Callable[..., Session]

@@ -16,7 +16,7 @@ from rocdbg import Error
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.reports.session_tables import LaneState
-from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from tests.debugger.toy_target import DictionaryTarget, wave
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O2.gfx90a.co"

@@ -307,18 +307,19 @@ def test_registers_without_a_mapping_are_those_of_the_text(tmp_path: Path) -> No
     [
         ("pixel", "user_data = []", "it is a shader for pixels (ps); only compute shaders can be launched"),
         ("scale", 'kernarg = ""', "[launch] kernarg: scale is a shader; give `user_data`"),
-        ("scale", "", "`offset` needs `user_data`"),
+        ("scale", "", "`offset` can be given only with `user_data`"),
         (
             "scale", "user_data = []\nregisters = { COMPUTE_PGM_RSRC2 = 0 }",
-            "it is given user data, but COMPUTE_PGM_RSRC2 asks for none",
+            "user data is given, but COMPUTE_PGM_RSRC2 of the shader asks for none",
         ),
         (
             "scale", "user_data = []\nregisters = { COMPUTE_USER_DATA_3 = 0x1000000b }",
             "its user data asks for view id, which no dispatch has",
         ),
-        ("scale", "user_data = [-1]", "[launch] user_data: [-1] is not a list of numbers of 32 bits"),
-        ("scale", "registers = { S0 = 1 }", "no register S0 can be given for a launch; there are COMPUTE_PGM_RSRC1"),
-        ("scale", "registers = 5", "[launch] registers: 5 is not a table of numbers of 32 bits"),
+        ("scale", "user_data = [-1]", "[launch] user_data: [-1] is not a list of 32-bit numbers"),
+        ("scale", "registers = { S0 = 1 }", "register S0 cannot be given for a launch; those that can are "
+        "COMPUTE_PGM_RSRC1"),
+        ("scale", "registers = 5", "[launch] registers: 5 is not a table of 32-bit numbers"),
     ],
 )  # fmt: skip
 def test_bad_launches(kernel: str, more: str, reason: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from rocdbg.debugger import Session
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
-from rocdbg.debugger.target.runnable import Resume, TargetStop
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop
 from rocdbg.errors import Error
 from tests.breadth import EVERYTHING, some_of
 from tests.debugger.conftest import SOURCES, Compile

@@ -8,8 +8,8 @@ import pytest
 
 from rocdbg.codeobject import open_file
 from rocdbg.debugger import Focus, Session, StopReason
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
-from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from tests.debugger.toy_target import DictionaryTarget, end, stop, wave
 
 SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.O0.gfx90a.co"

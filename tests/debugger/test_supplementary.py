@@ -127,4 +127,4 @@ def test_strings_and_types_of_a_second_file(section: str, tmp_path: Path, capfd:
 
     assembled(tmp_path, other.replace("1, 2, 3, 4", "1, 2, 3, 5"), "types.sup", "-c")
     Debugger(tmp_path / "k.co").execute("info types .")
-    assert f"{tmp_path}/types.sup is not the supplementary file that {tmp_path}/k.co names" in capfd.readouterr().err
+    assert f"{tmp_path}/types.sup is not the supplementary file of {tmp_path}/k.co: " in capfd.readouterr().err

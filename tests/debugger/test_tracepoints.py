@@ -218,11 +218,11 @@ def test_evaluated_variables_and_errors(compiled: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize(("line", "message"), [
     ("foo", "`foo' is not a supported tracepoint action."),
-    ("collect", "collect requires an argument: expressions, one or more, with commas between."),
-    ("collect a,, b", "collect requires an argument: expressions, one or more, with commas between."),
+    ("collect", "collect requires an argument (one or more expressions, separated by commas)."),
+    ("collect a,, b", "collect requires an argument (one or more expressions, separated by commas)."),
     ("collect/s a", 'Undefined collection format "s".'),
-    ("while-stepping 3", "while-stepping is not supported: give later instructions tracepoints of their own, or go "
-                         "back to a trace frame with tfind and step from there."),
+    ("while-stepping 3", "while-stepping is not supported: set tracepoints at the following instructions too, "
+                         "or go back to a trace frame with tfind and step from there."),
 ])
 def test_actions_that_are_none(line: str, message: str) -> None:
     with pytest.raises(BreakpointError) as caught:

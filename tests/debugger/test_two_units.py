@@ -100,7 +100,7 @@ def test_kernels_of_one_name_are_told_apart_by_their_files(run: Run) -> None:
     assert run("kernel") == "* one\n  one.hip:filled\n  two.hip:filled\n  two\n"
     names = [line.split("(")[0] for line in run("info kernels").splitlines()[1:]]
     assert [name.split()[0] for name in names] == ["one", "one.hip:filled", "two", "two.hip:filled"]
-    with pytest.raises(rocdbg.Error, match=r"kernel filled: several files have one: one\.hip:filled, two\.hip:filled"):
+    with pytest.raises(rocdbg.Error, match=r"kernel of this name; use one of one\.hip:filled, two\.hip:filled"):
         run("kernel filled")
     assert run("kernel").splitlines()[0] == "* one"
     run("break filled")

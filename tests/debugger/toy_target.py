@@ -13,10 +13,16 @@ from msgspec.structs import replace
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.arch.targets import target_by_name
 from rocdbg.debugger.base.errors import FocusError, MemoryAccessError
-from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, Progress, Resume, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import (
+    AgentInfo,
+    DispatchInfo,
+    LoadedCodeObject,
+    QueueInfo,
+    WaveInfo,
+)
 from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.debugger.target.runnable import ExitInfo, Progress, Resume, TargetStop, TargetStopKind
-from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 
 
 def wave(number: int, pc: int, exec_mask: int = ~0, lanes: int = 64, kernel: str = "kern") -> WaveInfo:

@@ -26,7 +26,7 @@ def test_instruction_set(text: str, names: list[str]) -> None:
 REFUSED = [
     ("", "cannot simulate the GPU '': a list of 1 to 16 names such as gfx90a,gfx1100 is needed"),
     ("gfx90a,", "cannot simulate the GPU 'gfx90a,': a list of 1 to 16 names such as gfx90a,gfx1100 is needed"),
-    ("gfx803", "cannot simulate the GPU gfx803: GPUs from gfx900 on are simulated"),
+    ("gfx803", "cannot simulate the GPU gfx803: only GPUs from gfx900 on can be simulated"),
 ]
 
 
@@ -38,7 +38,7 @@ def test_refused(text: str, message: str) -> None:
 
 
 def test_families_are_no_gpus() -> None:
-    with pytest.raises(Error, match="it is not a GPU but a family of them: gfx1100, "):
+    with pytest.raises(Error, match="it names a family of GPUs; use one of its members: gfx1100, "):
         parse_agents("gfx11-generic")
 
 

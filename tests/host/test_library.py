@@ -25,7 +25,7 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         runtime_library()
     assert str(caught.value) == (
         "cannot build the runtime library for programs: no C compiler was found (cc, gcc, clang, hipcc, amdclang); "
-        "install one, or name yours in the environment variable CC"
+        "install one, or set the environment variable CC to yours"
     )
 
 
@@ -37,7 +37,7 @@ def test_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("ROCDBG_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(RuntimeLibraryError) as caught:
         runtime_library()
-    reason = f"{compiler} says: here.c:1:2: error: no such header"
+    reason = f"{compiler} failed: here.c:1:2: error: no such header"
     assert str(caught.value) == f"cannot build the runtime library for programs: {reason}"
     assert list((tmp_path / "cache" / "host").iterdir()) == []
 

@@ -67,12 +67,12 @@ def test_only_what_is_mapped_can_be_used(
 
 
 REFUSED = [
-    ("map", (0, 100), "mappings are of whole pages"),
+    ("map", (0, 100), "a mapping must consist of whole pages"),
     ("map", (4 * MIB, 4 * KIB), "no range of addresses was reserved"),
-    ("map", (3 * MIB, 2 * MIB), "ends before"),
-    ("map", (MIB, MIB), "something is mapped"),
-    ("unmap", (MIB, MIB), "are not a mapping"),
-    ("allow", (0, 4 * MIB, RW), "not all of"),
+    ("map", (3 * MIB, 2 * MIB), "outside its reserved range"),
+    ("map", (MIB, MIB), "overlap an existing mapping"),
+    ("unmap", (MIB, MIB), "are not exactly one mapping"),
+    ("allow", (0, 4 * MIB, RW), "are not all mapped"),
 ]
 
 

@@ -32,10 +32,11 @@ PACKETS = [
     ("all signals", barrier(3, 0, 8, 0, 16), Barrier((8, 16), False, 0x40)),
     ("any signal", barrier(5, 8), Barrier((8,), True, 0x40)),
     ("a value", value(2), BarrierValue(0x80, -5, 0xFF, Condition.LT, 0x40)),
-    ("an unknown condition", value(4), Malformed("a barrier-value packet compares by condition 4")),
-    ("an unknown vendor packet", bytes([0, 0, 9]).ljust(64, b"\0"), Malformed("a vendor packet has format 9")),
-    ("an agent's packet", bytes([4]).ljust(64, b"\0"), Malformed("GPUs take no agent dispatch packets")),
-    ("an unknown packet", bytes([77]).ljust(64, b"\0"), Malformed("a packet has type 77")),
+    ("an unknown condition", value(4), Malformed("a barrier-value packet has the unknown condition 4")),
+    ("an unknown vendor packet", bytes([0, 0, 9]).ljust(64, b"\0"),
+     Malformed("a vendor packet has the unknown format 9")),
+    ("an agent's packet", bytes([4]).ljust(64, b"\0"), Malformed("a GPU cannot process agent dispatch packets")),
+    ("an unknown packet", bytes([77]).ljust(64, b"\0"), Malformed("a packet has the unknown type 77")),
 ]  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def test_a_program_that_is_not_there() -> None:
 def test_a_gpu_that_is_not_there() -> None:
     done = run("--gpu", "gfx90a,gfx803", "true")
     assert (done.returncode, done.stderr) == (
-        127, "rocdbg: cannot simulate the GPU gfx803: GPUs from gfx900 on are simulated\n",
+        127, "rocdbg: cannot simulate the GPU gfx803: only GPUs from gfx900 on can be simulated\n",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.protocol import REPLY, REQUEST, VERSION, Event, Pool, Request, Status
 from rocdbg.host.server import Server
-from rocdbg.sim.core.watches import EVERY_ACCESS, WatchedBytes, existing
+from rocdbg.sim.core.watches import EVERY_ACCESS, ExistingWatches, WatchedBytes
 
 YES = REPLY.pack(Status.SUCCESS, 0, *(0,) * 6)
 
@@ -56,10 +56,18 @@ def test_what_is_freed_is_no_longer_watched(process: ProgramProcess) -> None:
     memory, buffer = process.memory.global_memory, process.allocate(4096, Pool.FINE)
     one = WatchedBytes(buffer.host_address + 8, 4, address=buffer.address + 8)
     lds = WatchedBytes(64, 4, (3, 4))
-    assert list(existing([one, lds, EVERY_ACCESS], memory, (4, 9))) == [one, lds, EVERY_ACCESS]
-    assert [each.size for each in existing([one, lds], memory, (5, 9))] == [4, 0]
+    applied: list[Sequence[WatchedBytes]] = []
+    watches = ExistingWatches(memory, applied.append)
+    watches.set([one, lds, EVERY_ACCESS], (4, 9))
+    assert list(applied[-1]) == [one, lds, EVERY_ACCESS]
+    watches.set([one, lds], (5, 9))
+    assert [each.size for each in applied[-1]] == [4, 0]
+    watches.set([one, lds], (1, 3))
+    watches.forget_freed()
+    assert len(applied) == 3 and [each.size for each in applied[-1]] == [4, 4]
     process.free(buffer.address)
-    assert [each.size for each in existing([one, lds], memory, (1, 3))] == [0, 4]
+    watches.forget_freed()
+    assert [each.size for each in applied[-1]] == [0, 4]
 
 
 def test_ctrl_c_ends_the_wait_for_an_answer(process: ProgramProcess) -> None:
@@ -100,7 +108,7 @@ def test_an_interrupted_share_is_tried_again(process: ProgramProcess) -> None:
 
 def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program gets an answer, and its next request is read from the right place."""
-    monkeypatch.setattr("rocdbg.host.connection._MOST_PAYLOAD", 1000)
+    monkeypatch.setattr("rocdbg.host.protocol.MAX_PAYLOAD", 1000)
     kept: list[int] = []
     monkeypatch.setattr("rocdbg.host.connection._CHUNK", 512)
     ours, program = socket.socketpair()
@@ -114,7 +122,7 @@ def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytes
             status, length = REPLY.unpack(receive(program, REPLY.size))[:2]
             words = receive(program, length).decode()
             assert status == (Status.OUT_OF_RESOURCES if size == 1001 else Status.SUCCESS)
-            assert words == ("a request with 1001 bytes, the limit is 1000" if size == 1001 else "")
+            assert words == ("a request of 1001 bytes exceeds the limit of 1000" if size == 1001 else "")
     assert kept == [1000, 3]
 
 

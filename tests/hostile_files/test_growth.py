@@ -27,8 +27,8 @@ from rocdbg.codeobject.elf_notes import Note
 from rocdbg.codeobject.errors import CodeObjectError
 from rocdbg.codeobject.metadata_reader import read_metadata
 from rocdbg.codeobject.yaml_reader import YamlDamage, read_yaml
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.program.source_files import MAX_SOURCE_SIZE, SourceError, SourceFiles
 from rocdbg.debugger.reports import memory_files
 from rocdbg.debugger.reports.hex_record_files import MAX_CHUNKS, RecordFormatError, read_records
@@ -193,8 +193,8 @@ def zstandard_bundles() -> bytes:
 OBJECTS: list[tuple[str, Callable[[], bytes], str]] = [
     ("strings that images share", images, "strings do not fit"),
     ("16 MiB of padding", lambda: host(b".llvm.offloading", bytes(16 << 20)), ""),
-    ("code objects that share segments", embedded, "holds no AMDGPU code"),
-    ("1,000 bundles of 30 MiB in a kilobyte", zstandard_bundles, "no code object fits"),
+    ("code objects that share segments", embedded, "contains no AMDGPU code"),
+    ("1,000 bundles of 30 MiB in a kilobyte", zstandard_bundles, "no code object can run on"),
     ("30,000 tables of relocations", lambda: unlinked((1, 3, bytes(2 << 20), 0, 0), (2, 0, bytes(24), 3, 0), (3, 0, b"\0", 0, 0), *[(9, 0, b"", 2, 1)] * 30_000), ""),
     ("a million notes", lambda: unlinked((7, 0, bytes(12_000_000), 0, 0)), "more than 65536 notes"),
 ]
@@ -212,7 +212,7 @@ def test_entries_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         path.write_bytes(bundles.MAGIC + struct.pack("<Q", count) + bytes(24) * count)
         if count == 100:
             assert len(list_entries(path)) == count
-    with pytest.raises(CodeObjectError, match="more than 100 entries"):
+    with pytest.raises(CodeObjectError, match="more than 100 code objects"):
         list_entries(path)
 
 
@@ -226,7 +226,7 @@ def test_values_of_yaml_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tables_of_relocations_for_debug_information(run: Run) -> None:
     tables = [(9, 0, bytes(16), 2, 1)] * 300
     make = unlinked((1, 0, bytes(64), 0, 0), (2, 0, bytes(24), 3, 0), (3, 0, b"\0", 0, 0), *tables, names=b"\0.debug_info\0")
-    check(run, Attack({"file.co": make}, "file.co", None, ("info functions", "info types")), "300 tables of relocations")
+    check(run, Attack({"file.co": make}, "file.co", None, ("info functions", "info types")), "300 relocation tables")
 
 
 def test_symbols_within_each_other() -> None:
@@ -279,13 +279,13 @@ def test_hidden_arrays_of_metadata_are_counted() -> None:
     """A length that begins within what looks like another."""
     level = b"\x92\xa4\xdd\0\0\0\xdd" + (1 << 20).to_bytes(4, "big")
     note = Note("AMDGPU", 32, b"\x81\xaeamdhsa.kernels" + level * 400 + b"\xc0" * (1 << 20), 0, "note")
-    with pytest.raises(CodeObjectError, match="do not fit the data"):
+    with pytest.raises(CodeObjectError, match="do not fit into the data"):
         read_metadata("file", [note])
 
 
 def test_notes_are_limited_together() -> None:
     note = Note("AMDGPU", 32, msgpack.packb({"a": bytes(15 << 20)}), 0, "note")
-    with pytest.raises(CodeObjectError, match="notes of more than"):
+    with pytest.raises(CodeObjectError, match="the notes have more than"):
         read_metadata("file", [Note("other", 1, bytes(18 << 20), 0, "note"), note])
 
 
@@ -388,7 +388,7 @@ def fake_disassembler(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch
 def test_text_of_bitcode_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_SIZE", 10_000)
     bitcode = fake_disassembler(tmp_path, "exec yes", monkeypatch)
-    with pytest.raises(ReadError, match="its text has more than 10000 bytes"):
+    with pytest.raises(ReadError, match="the text of the module has more than 10000 bytes"):
         reader.read(bitcode)
 
 

@@ -91,14 +91,14 @@ def test_values(target: str, line: str, code: str) -> None:
     [
         ("s_mov_b32 s4, there@rel32", 15, "`there@rel32': there is no `@rel32' "
          "(there are @rel32@lo, @rel32@hi, @abs32@lo, @abs32@hi, @rel64, @abs64)"),
-        ("s_mov_b32 s4, there@gotpcrel32@lo+4", 15, "`there@gotpcrel32@lo+4': `@gotpcrel32@lo' asks for an entry in a "
-         "table that only a linker makes"),
+        ("s_mov_b32 s4, there@gotpcrel32@lo+4", 15, "`there@gotpcrel32@lo+4': `@gotpcrel32@lo' needs a table "
+         "entry that only a linker can create"),
         ("s_mov_b32 s4, there@rel64", 15, "`@rel64' has 64 bits, but ssrc0 has only 32"),
-        ("s_mov_b32 s4, there@rel32@lo - low", 15, "`there@rel32@lo - low': to `@rel32@lo' numbers can be added, "
-         "and nothing else"),
-        ("s_mov_b32 s4, 4 - there@rel32@lo", 15, "`4 - there@rel32@lo': to `@rel32@lo' numbers can be added, "
-         "and nothing else"),
-        ("s_mov_b32 s4, N@abs32@lo", 15, "`N@abs32@lo': `N' is a number, which has no `@abs32@lo'"),
+        ("s_mov_b32 s4, there@rel32@lo - low", 15, "`there@rel32@lo - low': the only operation on a symbol "
+         "with `@rel32@lo' is adding a number"),
+        ("s_mov_b32 s4, 4 - there@rel32@lo", 15, "`4 - there@rel32@lo': the only operation on a symbol "
+         "with `@rel32@lo' is adding a number"),
+        ("s_mov_b32 s4, N@abs32@lo", 15, "`N@abs32@lo': `N' is a number, so `@abs32@lo' cannot be applied to it"),
         ("s_mov_b64 s[0:1], there@abs64", 19, "ssrc0 cannot be an address: only 32-bit integers and branch targets "
          "can"),
         ("v_add_u16 v0, there, v1", 15, "src0 cannot be an address: only 32-bit integers and branch targets can"),
@@ -106,7 +106,7 @@ def test_values(target: str, line: str, code: str) -> None:
         ("s_branch there", 10, "the branch target 0x7f0212345678 is too far away from 0x7f0000101000"),
         ("s_nop there", 7, "`there' is an address, but only an absolute number is possible here"),
         ("s_mov_b32 s4, there + low", 15, "ssrc0 cannot be an address: only 32-bit integers and branch targets can"),
-        ("s_mov_b32 s4, nowhere@rel32@lo", 15, "`nowhere' is neither a number nor a symbol that is known"),
+        ("s_mov_b32 s4, nowhere@rel32@lo", 15, "`nowhere' is neither a number nor a known symbol"),
     ],
 )
 def test_errors(line: str, column: int, reason: str) -> None:

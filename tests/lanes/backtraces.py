@@ -19,7 +19,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.lane_pcs import top_context
-from rocdbg.debugger.target.runnable import Resume, ResumeMode
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode
 from rocdbg.dwarf import EvaluationError
 
 RETURNS = ("s_setpc_b64", "s_set_pc_i64")

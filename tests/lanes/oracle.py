@@ -17,7 +17,7 @@ from rocdbg import isa
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.runnable import Resume, ResumeMode
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode
 
 CALLS = isa.Flow.CALL
 RETURNS = ("s_setpc_b64", "s_set_pc_i64")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rocdbg
-from rocdbg.cli.present import frame_text, frame_texts
+from rocdbg.cli.frame_lines import frame_text, frame_texts
 from rocdbg.debugger import Focus
 from rocdbg.debugger.plugin_host import Plugin
 from rocdbg.debugger.values.value import Value

@@ -277,7 +277,7 @@ UNSIGNED = ["DIOpArg(-1, i32)", "DIOpConstant(i8 0), DIOpExtend(-1)", "DIOpRefer
 
 @pytest.mark.parametrize("operations", UNSIGNED)
 def test_unsigned_parameters(operations: str) -> None:
-    with pytest.raises(llvmdi.ReadError, match="a number that is not negative expected"):
+    with pytest.raises(llvmdi.ReadError, match="expected a number that is not negative"):
         rules(bounded(operations))
 
 
@@ -645,7 +645,7 @@ MISCOUNTED = [
 
 @pytest.mark.parametrize("text", MISCOUNTED)
 def test_arguments_of_intrinsics(text: str) -> None:
-    with pytest.raises(llvmdi.ReadError, match=r"\d arguments where \d are expected"):
+    with pytest.raises(llvmdi.ReadError, match=r"expected \d arguments, found \d"):
         rules(text)
 
 

@@ -60,7 +60,7 @@ def test_a_value_needs_a_place_as_large_as_its_type(type: str) -> None:
         fits = lowered.entry("x").content is not None
         assert fits == (_TYPES[type] <= room), place
         if not fits:
-            assert f"%v has {_TYPES[type]} bits, and its place {room}" in "\n".join(lowered_lines(lowered))
+            assert f"%v has {_TYPES[type]} bits, but its place has only {room}" in "\n".join(lowered_lines(lowered))
 
 
 def test_addresses_of_blocks() -> None:
@@ -130,7 +130,7 @@ def test_a_register_that_does_not_exist() -> None:
 
 def test_what_is_not_known() -> None:
     info = llvmdi.DebugInfo(llvmdi.read_text(START + X.format("DIOpReferrer(i64)")))
-    assert str(llvmdi.lower(info, Placement({})).entry("x").trouble) == "it is not known where %v is"
+    assert str(llvmdi.lower(info, Placement({})).entry("x").trouble) == "the place of %v is not known"
 
 
 def test_what_an_address_leads_to_moves() -> None:
@@ -147,10 +147,10 @@ def test_what_an_address_leads_to_moves() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = [", "Invalid value"), ("places = 5", "'places' and 'labels' are tables"), ("foo = 1", "there is no key 'foo'"),
-        ("wave_size = 16", "the architecture is a name, the wave size 32 or 64"), ("step = -1", "'step' is a number"),
-        ('[labels]\na = "b"', "labels have addresses"), ('[places]\n"%x" = 1.5', "1.5 is not a place"),
-        ('[places]\n"%x" = [[1, 2]]', "a list of places consists of"), ('[places]\n"%x" = "s[9:3]"', "is not a row of registers"),
+        ("x = [", "Invalid value"), ("places = 5", "'places' and 'labels' must be tables"), ("foo = 1", "there is no key 'foo'"),
+        ("wave_size = 16", "'architecture' must be a name, and 'wave_size' must be 32 or 64"), ("step = -1", "'step' must be a number"),
+        ('[labels]\na = "b"', "the values in 'labels' must be addresses"), ('[places]\n"%x" = 1.5', "1.5 is not a place"),
+        ('[places]\n"%x" = [[1, 2]]', "each element of a list of places must have the form"), ('[places]\n"%x" = "s[9:3]"', "is not a range of registers"),
         ('architecture = "foo"\n[places]\n"%x" = "s0"', "architecture 'foo' is not known"),
     ],
 )  # fmt: skip

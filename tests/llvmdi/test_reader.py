@@ -82,15 +82,15 @@ def test_literals(text: str, value: int) -> None:
     ("text", "words"),
     [
         ("i8 +5", "t:1:4: '+5' is not a literal of type i8"), ("i8 many", "t:1:4: 'many' is not a value of type i8"), ("i8 1.5", "t:1:4: '1.5' is not a literal of type i8"),
-        ("i0 1", "t:1:1: an integer type has 1 to 8388608 bits"), ("ptr 5", "t:1:5: a pointer has no literal but null; write inttoptr"),
-        ("float 0x1", "t:1:7: 0x1 is not exact in a float"), ("float 1", "t:1:7: '1' is an integer, not a literal of type float"),
-        ("float 0.1", "t:1:7: 0.1 is not exact in a float"), ("float 0x7FF0000000000001", "t:1:7: 0x7FF0000000000001 is not exact in a float"),
+        ("i0 1", "t:1:1: an integer type must have 1 to 8388608 bits"), ("ptr 5", "t:1:5: the only literal of a pointer type is null; use inttoptr for a number"),
+        ("float 0x1", "t:1:7: 0x1 cannot be represented exactly as a float"), ("float 1", "t:1:7: '1' is an integer, not a literal of type float"),
+        ("float 0.1", "t:1:7: 0.1 cannot be represented exactly as a float"), ("float 0x7FF0000000000001", "t:1:7: 0x7FF0000000000001 cannot be represented exactly as a float"),
         ("i64 null", "t:1:5: 'null' is a pointer, not a value of type i64"), ("i64 none", "t:1:5: 'none' is a token, not a value of type i64"),
-        ("[2 x i8] splat (i8 1)", "t:1:10: 'splat' is not a value of type [2 x i8]"), ("half 0xR3F80", "t:1:6: a half in hexadecimal begins with 0xH"),
-        ("bfloat 1.1", "t:1:8: 1.1 is not exact in a bfloat"), ("i32 true", "t:1:5: 'true' is of type i1, not i32"),
-        ("<2 x i8> <i8 1>", "t:1:10: 1 elements in a <2 x i8>"), ("<2 x i8> <i8 1, i9 1>", "t:1:10: an element of type i9 in a <2 x i8>"),
+        ("[2 x i8] splat (i8 1)", "t:1:10: 'splat' is not a value of type [2 x i8]"), ("half 0xR3F80", "t:1:6: a half in hexadecimal must begin with 0xH"),
+        ("bfloat 1.1", "t:1:8: 1.1 cannot be represented exactly as a bfloat"), ("i32 true", "t:1:5: 'true' is of type i1, not i32"),
+        ("<2 x i8> <i8 1>", "t:1:10: 1 elements are given for a value of type <2 x i8>"), ("<2 x i8> <i8 1, i9 1>", "t:1:10: an element of <2 x i8> has the wrong type i9"),
         ("half 1e9", "t:1:6: '1' is an integer, not a literal of type half"), ("half 70000.0", "t:1:6: 70000.0 does not fit half"), ("foo 1", "t:1:1: 'foo' is not a type"),
-        ("i8", "t:1:3: expected a value of type i8"), ("<0 x i8> undef", "t:1:1: a vector has at least one element"),
+        ("i8", "t:1:3: expected a value of type i8"), ("<0 x i8> undef", "t:1:1: a vector must have at least one element"),
     ],
 )  # fmt: skip
 def test_no_literals(text: str, words: str) -> None:
@@ -197,8 +197,8 @@ def test_metadata() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("!1 = !{", "t:1:8: '}' expected, not the end of the text"),
-        ("!1 = !{)", "t:1:8: ')' closes nothing"),
+        ("!1 = !{", "t:1:8: expected '}', found the end of the text"),
+        ("!1 = !{)", "t:1:8: ')' has no matching opening bracket"),
         ("!1 = !{}\n!1 = !{}", "t:2:1: !1 is defined twice"),
         ("!1 = foo", "t:1:6: expected a metadata node"),
         ("!1 = !DIFoo(5)", "t:1:13: expected the name of a field"),
@@ -208,16 +208,16 @@ def test_metadata() -> None:
         ("define void @f() {\n", "t:2:1: the function's body does not end"),
         ("define void @f() {\n  %1 = \n}", "t:3:1: expected an instruction"),
         ("define void @f() {\n  #dbg_foo(i32 1)\n}", "t:2:3: '#dbg_foo' is not a debug record"),
-        ("define void @f() {\n  #dbg_value(i32 1)\n}", "t:2:3: 1 arguments where 4 are expected"),
-        ("define void @f() ret void }", "t:1:27: '}' closes nothing"),
+        ("define void @f() {\n  #dbg_value(i32 1)\n}", "t:2:3: expected 4 arguments, found 1"),
+        ("define void @f() ret void }", "t:1:27: '}' has no matching opening bracket"),
         ("declare void @f()\ndeclare void @f()", "t:2:9: @f is defined twice"),
-        ("%T = type { i8", "t:1:15: '}' expected, not the end of the text"),
+        ("%T = type { i8", "t:1:15: expected '}', found the end of the text"),
         ("%T = type i8\n%T = type i8", "t:2:1: the type %T is defined twice"),
-        ('target datalayout = "p:x"', "t:1:21: the data layout's 'p:x' cannot be read"),
+        ('target datalayout = "p:x"', "t:1:21: 'p:x' in the data layout cannot be read"),
         ("@g = global i32 0\n@g = global i32 0", "t:2:1: @g is defined twice"),
-        ("!1 = !{" + "!{" * 70 + "}" * 71, "t:1:136: nested more than 64 deep"),
-        ("%T = type " + "[1 x " * 70 + "i8" + "]" * 70, "t:1:331: nested more than 64 deep"),
-        ("\x01", "t:1:1: U+0001 begins nothing in LLVM assembly"),
+        ("!1 = !{" + "!{" * 70 + "}" * 71, "t:1:136: the text is nested more than 64 deep"),
+        ("%T = type " + "[1 x " * 70 + "i8" + "]" * 70, "t:1:331: the text is nested more than 64 deep"),
+        ("\x01", "t:1:1: unexpected character U+0001"),
         ('!1 = !{!"', "t:1:9: the string does not end"),
     ],
     ids=range(22),
@@ -246,7 +246,7 @@ def test_bitcode_without_the_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(llvmdi.ReadError) as caught:
         llvmdi.read(bitcode)
-    assert str(caught.value) == f"{bitcode} is bitcode; install llvm-dis, or give its text (.ll)"
+    assert str(caught.value) == f"{bitcode} is bitcode; install llvm-dis, or give the module as text (.ll)"
 
 
 @settings(max_examples=60)

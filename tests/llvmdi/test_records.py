@@ -166,8 +166,8 @@ def test_values(name: str) -> None:
         ("DW_OP_LLVM_entry_value, 1", "DW_OP_LLVM_entry_value has no translation into DIOps"),
         ("DW_OP_LLVM_poisoned", "DW_OP_LLVM_poisoned has no translation into DIOps"),
         ("DW_OP_plus", "DW_OP_plus needs two entries on the stack"),
-        ("DW_OP_LLVM_arg, 3", "there is no operand 3, of 1"),
-        ("DW_OP_LLVM_convert, 32, DW_ATE_float", "DW_OP_LLVM_convert to something else than an integer"),
+        ("DW_OP_LLVM_arg, 3", "there is no operand 3: the record has 1"),
+        ("DW_OP_LLVM_convert, 32, DW_ATE_float", "DW_OP_LLVM_convert to anything but an integer cannot be translated"),
     ],
 )
 def test_what_has_no_translation_is_noted(expression: str, words: str) -> None:

@@ -27,20 +27,20 @@ def found(text: str) -> list[str]:
 
 
 OPERATIONS = {
-    "empty": ("", "5: an expression leaves one entry on the stack, not 0 [DIExpr]"),
-    "two left": ("DIOpReferrer(i64), DIOpReferrer(i64)", "5: an expression leaves one entry on the stack, not 2 [DIExpr]"),
+    "empty": ("", "5: an expression must leave one entry on the stack, not 0 [DIExpr]"),
+    "two left": ("DIOpReferrer(i64), DIOpReferrer(i64)", "5: an expression must leave one entry on the stack, not 2 [DIExpr]"),
     "unknown": ("DIOpFoo()", "5: there is no operation 'DIOpFoo' [DIExpr]"),
-    "stack": ("DIOpReferrer(i64), DIOpAdd()", "5: DIOpAdd takes 2 entries, and the stack has 1 [stack]"),
+    "stack": ("DIOpReferrer(i64), DIOpAdd()", "5: DIOpAdd takes 2 stack entries, but the stack has 1 [stack]"),
     "no parameter": ("DIOpReferrer()", "5: DIOpReferrer takes 1 parameters, not 0 [DIOpReferrer]"),
     "wrong parameter": ("DIOpReferrer(5)", "5: DIOpReferrer takes a type for T [DIOpReferrer]"),
     "no literal": ("DIOpConstant(i64)", "5: DIOpConstant takes a type and a literal [DIOpConstant]"),
-    "referrer size": ("DIOpReferrer(i32)", "5: DIOpReferrer says i32 of 32 bits for a referrer of 64 bits [DIOpReferrer]"),
-    "argument": ("DIOpArg(0, i64)", "5: DIOpArg asks for input 0, and there are 0 [DIOpArg]"),
-    "type object": ("DIOpTypeObject(i64)", "5: DIOpTypeObject is used where no type property is evaluated [DIOpTypeObject]"),
+    "referrer size": ("DIOpReferrer(i32)", "5: DIOpReferrer gives the type i32, which has 32 bits, to a referrer of 64 bits [DIOpReferrer]"),
+    "argument": ("DIOpArg(0, i64)", "5: DIOpArg asks for input 0, but there are 0 inputs [DIOpArg]"),
+    "type object": ("DIOpTypeObject(i64)", "5: DIOpTypeObject can be used only in the expression of a type property [DIOpTypeObject]"),
     "reinterpret": (
-        "DIOpReferrer(i64), DIOpReinterpret(i32)", "5: DIOpReinterpret says i32 of 32 bits for a location of 64 bits [DIOpReinterpret]"
+        "DIOpReferrer(i64), DIOpReinterpret(i32)", "5: DIOpReinterpret gives the type i32, which has 32 bits, to a location of 64 bits [DIOpReinterpret]"
     ),
-    "convert": ("DIOpReferrer(i64), DIOpConvert({ i64 })", "5: DIOpConvert has no conversion for { i64 } [DIOpConvert]"),
+    "convert": ("DIOpReferrer(i64), DIOpConvert({ i64 })", "5: DIOpConvert cannot convert values of type { i64 } [DIOpConvert]"),
     "convert lanes": (
         "DIOpReferrer(<2 x i32>), DIOpConvert(i64)", "5: DIOpConvert cannot convert <2 x i32> to i64 [DIOpConvert]"
     ),
@@ -54,14 +54,14 @@ OPERATIONS = {
     ),
     "composite size": (
         "DIOpReferrer(i64), DIOpConstant(i8 0), DIOpComposite(2, i64)",
-        "5: DIOpComposite says i64 of 64 bits for parts of 72 bits [DIOpComposite]",
+        "5: DIOpComposite gives the type i64, which has 64 bits, to parts of 72 bits [DIOpComposite]",
     ),
     "composite twice": (
-        "DIOpReferrer(i64), DIOpReferrer(i64), DIOpComposite(2, i128)", "5: two parts are the same bits of %v [DIOpComposite]"
+        "DIOpReferrer(i64), DIOpReferrer(i64), DIOpComposite(2, i128)", "5: two parts of the composite share bits of %v [DIOpComposite]"
     ),
     "composite partly twice": (
         "DIOpReferrer(i64), DIOpReferrer(i64), DIOpConstant(i8 32), DIOpBitOffset(i32), DIOpComposite(2, i96)",
-        "5: two parts are the same bits of %v [DIOpComposite]",
+        "5: two parts of the composite share bits of %v [DIOpComposite]",
     ),
     "extend": ("DIOpReferrer([2 x i32]), DIOpExtend(2)",
                "5: DIOpExtend takes elements of an integral, floating point or pointer type, not [2 x i32] [DIOpExtend]"),
@@ -76,11 +76,11 @@ OPERATIONS = {
     ),
     "address used": (
         "DIOpReferrer(i64), DIOpAddrOf(5), DIOpRead()",
-        "5: DIOpRead is applied to an implicit address, which only DIOpDeref may be [DIOpAddrOf]",
+        "5: DIOpRead cannot be applied to an implicit address; only DIOpDeref can [DIOpAddrOf]",
     ),
     "address of another type": (
         "DIOpReferrer(i64), DIOpAddrOf(5), DIOpDeref(double)",
-        "5: DIOpDeref gives double to what an implicit address says is i64 [DIOpDeref]",
+        "5: DIOpDeref gives the type double to an object that has type i64 by its implicit address [DIOpDeref]",
     ),
     "dereferenced value": ("DIOpReferrer(i64), DIOpDeref(i8)", "5: DIOpDeref takes a pointer, not i64 [DIOpDeref]"),
     "undefined read": ("DIOpConstant(i64 undef), DIOpRead()", "5: DIOpRead reads an undefined value [read]"),
@@ -101,9 +101,9 @@ OPERATIONS = {
     "shift left": ("DIOpReferrer(double), DIOpReferrer(double), DIOpShl()", "5: DIOpShl takes integral operands, not double [DIOpShl]"),
     "struct": ("DIOpReferrer({ i64 }), DIOpReferrer({ i64 }), DIOpMul()", "5: DIOpMul takes numbers, not { i64 } [DIOpMul]"),
     "lane": ("DIOpPushLane(float)", "5: DIOpPushLane takes an integral type, not float [DIOpPushLane]"),
-    "narrower": ("DIOpReferrer(i64), DIOpZExt(i32)", "5: DIOpZExt needs a wider type than i64 [DIOpZExt]"),
+    "narrower": ("DIOpReferrer(i64), DIOpZExt(i32)", "5: DIOpZExt must convert to a type that is wider than i64 [DIOpZExt]"),
     "no size": ("DIOpReferrer(%opaque)", "5: the type %opaque is not defined [DIOpReferrer]"),
-    "fragments": ("DIOpFragment(0, 8), DIOpReferrer(i64), DIOpFragment(0, 8)", "5: a second DIOpFragment [DIOpFragment]"),
+    "fragments": ("DIOpFragment(0, 8), DIOpReferrer(i64), DIOpFragment(0, 8)", "5: the expression has more than one DIOpFragment [DIOpFragment]"),
 }  # fmt: skip
 
 
@@ -114,13 +114,13 @@ def test_operations(name: str) -> None:
 
 
 def test_a_referrer_needs_a_bounded_segment() -> None:
-    words = "2: DIOpReferrer is used in a lifetime segment that is not bounded, which has no referrer [DIOpReferrer]"
+    words = "2: DIOpReferrer cannot be used in a lifetime segment that is not bounded, because it has no referrer [DIOpReferrer]"
     assert found(expression("DIOpReferrer(i64)", bounded=False)) == [words]
 
 
 def test_lanes_are_of_gpus() -> None:
     text = 'target triple = "x86_64-pc-linux-gnu"\n' + expression("DIOpPushLane(i32)")
-    assert found(text) == ["6: DIOpPushLane is used in a program without lanes [DIOpPushLane]"]
+    assert found(text) == ["6: DIOpPushLane cannot be used in a program without lanes [DIOpPushLane]"]
     assert found(text.replace("x86_64-pc-linux-gnu", "amdgcn-amd-amdhsa")) == []
 
 
@@ -128,26 +128,26 @@ FRAGMENT = "!3 = distinct !DIFragment()\n!4 = distinct !DILifetime(object: !3, l
 REST = {
     "size of an input": (
         expression("DIOpArg(0, i64)", False, "!3") + FRAGMENT,
-        ["2: DIOpArg says i64 of 64 bits for an input of 32 bits [DIOpArg]"],
+        ["2: DIOpArg gives the type i64, which has 64 bits, to an input of 32 bits [DIOpArg]"],
     ),
     "composite of one object twice": (
         "DBG_DEF !4, i32 %v\n" + expression("DIOpArg(0, i32), DIOpArg(0, i32), DIOpComposite(2, i64)", False, "!3")
         + FRAGMENT.replace("DIOpConstant(i32 1)", "DIOpReferrer(i32)"),
-        ["3: two parts are the same bits of %v [DIOpComposite]"],
+        ["3: two parts of the composite share bits of %v [DIOpComposite]"],
     ),
     "composite through a fragment": (
         "DBG_DEF !6, i64 %v\n" + expression("DIOpArg(0, i64), DIOpArg(1, i64), DIOpComposite(2, i128)", False, "!3, !5")
         + FRAGMENT.replace("DIOpConstant(i32 1))", "DIOpArg(0, i64)), argObjects: {!5}")
         + "!5 = distinct !DIFragment()\n!6 = distinct !DILifetime(object: !5, location: !DIExpr(DIOpReferrer(i64)))\n",
-        ["3: two parts are the same bits of %v [DIOpComposite]"],
+        ["3: two parts of the composite share bits of %v [DIOpComposite]"],
     ),
     "two definitions": (
         "DBG_DEF !2, i64 %v\nDBG_DEF !2, i64 %v\n" + X + LIFETIME.format("!DIExpr(DIOpReferrer(i64))"),
-        ["4: !2 is referenced by 2 calls of llvm.dbg.def, not 1 [bounded lifetime segment]"],
+        ["4: !2 must be referenced by 1 call of llvm.dbg.def, but is referenced by 2 [bounded lifetime segment]"],
     ),
     "a kill alone": (
         "DBG_KILL !2\n" + X + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))"),
-        ["3: !2 is referenced by 0 calls of llvm.dbg.def, not 1 [bounded lifetime segment]"],
+        ["3: !2 must be referenced by 1 call of llvm.dbg.def, but is referenced by 0 [bounded lifetime segment]"],
     ),
     "a kill before": (
         "DBG_KILL !2\nDBG_DEF !2, i64 %v\n" + X + LIFETIME.format("!DIExpr(DIOpReferrer(i64))"),
@@ -167,7 +167,7 @@ REST = {
     ),
     "a kill behind a kill": (
         "DBG_DEF !2, i64 %v\nDBG_KILL !2\nDBG_KILL !2\n" + X + LIFETIME.format("!DIExpr(DIOpReferrer(i64))"),
-        ["3: every path to this llvm.dbg.kill of !2 passes through another one [llvm.dbg.kill]"],
+        ["3: every path to this llvm.dbg.kill of !2 passes through another llvm.dbg.kill of it [llvm.dbg.kill]"],
     ),
     "a kill by way of a loop": (
         "define void @f(i1 %c, i64 %v) {\n br label %a\na:\n call void @llvm.dbg.kill(metadata !2)\n"
@@ -182,16 +182,16 @@ REST = {
         [],
     ),
     "no lifetime": (
-        "DBG_DEF !1, i64 %v\n" + X, ["1: the first argument of llvm.dbg.def is not a DILifetime [intrinsics]"]
+        "DBG_DEF !1, i64 %v\n" + X, ["1: the first argument of llvm.dbg.def must be a DILifetime [intrinsics]"]
     ),
     "no value": (
         "DBG_DEF !2, !1\n" + X + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))"),
-        ["1: the second argument of llvm.dbg.def is not a value [intrinsics]"],
+        ["1: the second argument of llvm.dbg.def must be a value [intrinsics]"],
     ),
     "another type": (
         "define void @f(i64 %v) {\n call void @llvm.dbg.def(metadata !2, metadata i32 %v)\n ret void\n}\n"
         + X + LIFETIME.format("!DIExpr(DIOpReferrer(i32))"),
-        ["2: %v is of type i64, not i32 [llvm.dbg.def]"],
+        ["2: %v has type i64, but is used with type i32 [llvm.dbg.def]"],
     ),
     "no such value": (
         "define void @f() {\n call void @llvm.dbg.def(metadata !2, metadata i32 %v)\n ret void\n}\n"
@@ -201,30 +201,30 @@ REST = {
     "no such block": ("define void @f() {\n br label %b\n}\n", ["2: there is no block 'b' [control flow]"]),
     "object": (
         "!2 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpConstant(i8 1)))\n!3 = !{}\n",
-        ["1: no variable leads to !2 [lifetime graph]", "1: the object of !2 is not a DIObject [DILifetime]"],
+        ["1: !2 is not used for any variable [lifetime graph]", "1: the object of !2 must be a DIObject [DILifetime]"],
     ),
-    "location": (X + LIFETIME.format("!1"), ["2: the location of a lifetime is a DIExpr [DILifetime]"]),
+    "location": (X + LIFETIME.format("!1"), ["2: the location of a lifetime must be a DIExpr [DILifetime]"]),
     "input": (
         expression("DIOpArg(0, i8)", False, "!3") + "!3 = !{}\n",
-        ["2: input 0 of !2 is neither DIObject nor DICode [DILifetime]"],
+        ["2: input 0 of !2 must be a DIObject or a DICode [DILifetime]"],
     ),
     "distinct": (
         expression("DIOpArg(0, i32)", False, "!3") + FRAGMENT.replace("distinct ", "", 1),
-        ["3: a DIFragment is distinct [DIFragment]"],
+        ["3: a DIFragment must be distinct [DIFragment]"],
     ),
     "missing metadata": (
         X + LIFETIME.format("!7"),
-        ["2: the location of a lifetime is a DIExpr [DILifetime]", "2: there is no !7 [metadata]"],
+        ["2: the location of a lifetime must be a DIExpr [DILifetime]", "2: the node !7 is not defined [metadata]"],
     ),
     "label": (
         expression("DIOpArg(0, i64)", False, "!3") + "!3 = distinct !DIExprCode()\n",
-        ["3: !3 is referenced by 0 calls of llvm.dbg.label, not 1 [llvm.dbg.label]"],
+        ["3: !3 must be referenced by 1 call of llvm.dbg.label, but is referenced by 0 [llvm.dbg.label]"],
     ),
     "label twice": (
         "DBG_LABEL !3\nnop\nDBG_LABEL !3\n" + expression("DIOpArg(0, i64)", False, "!3") + "!3 = distinct !DIExprCode()\n",
-        ["6: !3 is referenced by 2 calls of llvm.dbg.label, not 1 [llvm.dbg.label]"],
+        ["6: !3 must be referenced by 1 call of llvm.dbg.label, but is referenced by 2 [llvm.dbg.label]"],
     ),
-    "no label": ("DBG_LABEL !1\n" + X, ["1: the argument of llvm.dbg.label is not a DICode [intrinsics]"]),
+    "no label": ("DBG_LABEL !1\n" + X, ["1: the argument of llvm.dbg.label must be a DICode [intrinsics]"]),
     "two globals": (
         "@g = i64, addrspace(1) !dbg.def !3\n@h = i64, addrspace(1) !dbg.def !3\n!llvm.dbg.retainedNodes = !{!2}\n"
         + expression("DIOpArg(0, ptr addrspace(1))", False, "!3") + "!3 = distinct !DIFragment()\n",
@@ -233,65 +233,65 @@ REST = {
     "a global with a lifetime": (
         "@g = i64, addrspace(1) !dbg.def !3\n!llvm.dbg.retainedNodes = !{!2}\n"
         + expression("DIOpArg(0, ptr addrspace(1))", False, "!3") + FRAGMENT,
-        ["5: !3, of @g, is the object of a lifetime [global variable]"],
+        ["5: !3, the fragment of @g, cannot be the object of a lifetime [global variable]"],
     ),
     "a property as an input": (
         expression("DIOpArg(0, i32)", False, "!3") + FRAGMENT
         + "!5 = !DICompositeType(tag: DW_TAG_array_type, rank: !3)\n",
-        ["2: input 0 of !2 is a type property fragment [DICompositeType]"],
+        ["2: input 0 of !2 is the fragment of a type property, which cannot be an input [DICompositeType]"],
     ),
     "a property twice": (
         "!5 = !DICompositeType(tag: DW_TAG_array_type, rank: !3, associated: !3)\n" + FRAGMENT,
-        ["2: !3 is the property of 2 fields [DICompositeType]"],
+        ["2: !3 is used as the property of 2 fields, but may be used for only one [DICompositeType]"],
     ),
     "a property of no array": (
         "!5 = !DICompositeType(tag: DW_TAG_structure_type, rank: !3)\n" + FRAGMENT,
-        ["1: 'rank' of a type that is not an array names !3 [DICompositeType]"],
+        ["1: 'rank' refers to !3, but only an array type can have this property [DICompositeType]"],
     ),
     "size of the object": (
         "!5 = !DICompositeType(tag: DW_TAG_array_type, size: 64, rank: !3)\n"
         + FRAGMENT.replace("DIOpConstant(i32 1)", "DIOpTypeObject(i32)"),
-        ["3: DIOpTypeObject says i32 of 32 bits for an object of 64 bits [DIOpTypeObject]"],
+        ["3: DIOpTypeObject gives the type i32, which has 32 bits, to an object of 64 bits [DIOpTypeObject]"],
     ),
     "cycle": (
         expression("DIOpArg(0, i64)", False, "!3")
         + "!3 = distinct !DIFragment()\n"
         "!4 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpArg(0, i64)), argObjects: {!1})\n",
-        ["1: x is found by way of itself [lifetime graph]"],
+        ["1: the location of x depends on itself [lifetime graph]"],
     ),
     "unreachable": (
-        X + FRAGMENT, ["2: no variable leads to !3 [lifetime graph]", "3: no variable leads to !4 [lifetime graph]"]
+        X + FRAGMENT, ["2: !3 is not used for any variable [lifetime graph]", "3: !4 is not used for any variable [lifetime graph]"]
     ),
     "unreachable code": (
         "DBG_LABEL !3\n!3 = distinct !DIExprCode()\n" + expression("DIOpConstant(i8 1)", False),
-        ["2: no variable leads to !3 [lifetime graph]"],
+        ["2: !3 is not used for any variable [lifetime graph]"],
     ),
     "retained variable": (
         '!0 = distinct !DISubprogram(name: "f", retainedNodes: !{})\n!1 = !DILocalVariable(name: "x", scope: !0)\n'
         "define void @f(i8 %v) !dbg !0 {\n call void @llvm.dbg.def(metadata !2, metadata i8 %v)\n ret void\n}\n"
         + LIFETIME.format("!DIExpr(DIOpReferrer(i8))"),
-        ["2: x is not in the retainedNodes of its DISubprogram [DISubprogram]"],
+        ["2: x is not listed in the retainedNodes of its DISubprogram [DISubprogram]"],
     ),
     "retained lifetime": (
         '!0 = distinct !DISubprogram(name: "f", retainedNodes: !{!1})\n!1 = !DILocalVariable(name: "x", scope: !0)\n'
         + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))"),
-        ["3: !2 is not in the retainedNodes of its DISubprogram [DISubprogram]"],
+        ["3: !2 is not listed in the retainedNodes of its DISubprogram [DISubprogram]"],
     ),
     "retained by the module": (
         '@g = i64, addrspace(1) !dbg.def !3\n!llvm.dbg.cu = !{!0}\n!0 = !DICompileUnit(globals: !{!1})\n'
         '!1 = !DIGlobalVariable("g")\n!3 = distinct !DIFragment()\n'
         "!2 = distinct !DILifetime(object: !1, location: !DIExpr(DIOpArg(0, ptr addrspace(1)), DIOpDeref(i64)), "
         "argObjects: {!3})\n",
-        ["6: !2 is not in !llvm.dbg.retainedNodes [DISubprogram]"],
+        ["6: !2 is not listed in !llvm.dbg.retainedNodes [DISubprogram]"],
     ),
     "globals": (
         '!llvm.dbg.cu = !{!0}\n!llvm.dbg.retainedNodes = !{!2}\n!0 = !DICompileUnit(globals: !{})\n'
         '!1 = !DIGlobalVariable("g")\n' + LIFETIME.format("!DIExpr(DIOpConstant(i8 1))"),
-        ["4: g is not in the globals of a DICompileUnit [DICompileUnit]"],
+        ["4: g is not listed in the globals of a DICompileUnit [DICompileUnit]"],
     ),
     "unit": (
         "!0 = !DICompileUnit()\n" + expression("DIOpConstant(i8 1)", False),
-        ["1: the unit is not in !llvm.dbg.cu [DICompileUnit]"],
+        ["1: the unit is not listed in !llvm.dbg.cu [DICompileUnit]"],
     ),
 }  # fmt: skip
 
@@ -303,7 +303,7 @@ def test_the_rest(name: str) -> None:
 
 
 @pytest.mark.parametrize(("type", "words"), [
-    ("i32", "i32 of 32 bits for an input that has a segment of 64 bits"), ("i64", "i64 of 64 bits for an input of 32 bits"),
+    ("i32", "i32, which has 32 bits, to an input that has a segment of 64 bits"), ("i64", "i64, which has 64 bits, to an input of 32 bits"),
 ])
 def test_segments_of_an_input_have_its_size(type: str, words: str) -> None:
     text = (
@@ -317,7 +317,7 @@ def test_segments_of_an_input_have_its_size(type: str, words: str) -> None:
         "!5 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpReferrer(i64)))\n"
     )
     [finding] = [each for each in llvmdi.check(llvmdi.read_text(text)) if not each.is_note]
-    assert finding.rule == "DIOpArg" and finding.reason == f"DIOpArg says {words}"
+    assert finding.rule == "DIOpArg" and finding.reason == f"DIOpArg gives the type {words}"
 
 
 def test_two_computed_segments_are_noted() -> None:

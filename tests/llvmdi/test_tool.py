@@ -70,7 +70,7 @@ def test_lowering_with_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_without_places_it_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["llvmdi", "lower", "promoted.ll", "--dialect", "llvm22"]) == 1
-    words = "0x00000020: DW_TAG_variable x\n            error: it is not known where %x is\n"
+    words = "0x00000020: DW_TAG_variable x\n            error: the place of %x is not known\n"
     assert capsys.readouterr() == (words, "")
 
 
@@ -85,7 +85,7 @@ def test_notes_and_broken_rules(tmp_path: Path, capsys: pytest.CaptureFixture[st
     file.write_text("!1 = distinct !DIFragment()\n")
     assert main(["llvmdi", "check", str(file)]) == 1
     assert capsys.readouterr().out == (
-        f"{file}:1:15: not well-formed: no variable leads to !1 [lifetime graph]\n1 rule broken.\n"
+        f"{file}:1:15: not well-formed: !1 is not used for any variable [lifetime graph]\n1 rule broken.\n"
     )
 
 

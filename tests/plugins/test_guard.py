@@ -84,7 +84,7 @@ def test_one_that_fails_when_called(tmp_path: Path, make_shell: MakeShell) -> No
 
 def test_what_is_not_there(make_shell: MakeShell) -> None:
     shell, _ = make_shell()
-    with pytest.raises(PluginError, match=r"There is no plug-in nosuch; installed are: .*lanemap, vectors"):
+    with pytest.raises(PluginError, match=r"No plug-in nosuch is installed; installed plug-ins: .*lanemap, vectors"):
         shell.execute("plugin load nosuch")
     with pytest.raises(PluginError, match=r"/nosuch\.py: No such file or directory\."):
         shell.execute("plugin load /nosuch.py")

@@ -93,13 +93,13 @@ RESULTS = [
     # what a pretty-printer gives, what is written after the first line
     (
         "5",
-        "a pretty-printer failed and is switched off: TypeError: a pretty-printer gives Pretty, str or None, not int",
+        "a pretty-printer failed and is switched off: TypeError: a pretty-printer must return Pretty, str or None, not int",
     ),
-    ("Pretty(5)", "TypeError: the text of Pretty is str or None, not int"),
+    ("Pretty(5)", "TypeError: the text of a Pretty must be str or None, not int"),
     ("Pretty('x', 5)", "switched off: TypeError"),
-    ("Pretty('x', [5])", "TypeError: a child of Pretty is a pair of a name and a Value"),
-    ("Pretty('x', [('a', 'b')])", "TypeError: a child of Pretty is a pair of a name and a Value"),
-    ("Pretty('x', (('a', value) for _ in iter(int, 1)))", "ValueError: more than 100000 children"),
+    ("Pretty('x', [5])", "TypeError: each child of a Pretty must be a pair of a name and a Value"),
+    ("Pretty('x', [('a', 'b')])", "TypeError: each child of a Pretty must be a pair of a name and a Value"),
+    ("Pretty('x', (('a', value) for _ in iter(int, 1)))", "ValueError: a Pretty can have at most 100000 children"),
     ("Pretty('x', [('self', value)])", "$1 = x = {self = x = {self = "),
     ("'\\x1b[31m'", "$1 = \\033[31m"),
     ("Pretty('\\x9b', [('\\x1b', value)], 'array')", "$1 = \\302\\233 = {"),
@@ -131,8 +131,8 @@ REGISTERED = [
         "api.command(command('\\x1b', category=Category.USER)(lambda shell, text: None))",
         "by a name that cannot be typed",
     ),
-    ("api.function(5, None)", "5 is not a name for a convenience function"),
-    ("api.function('a b', None)", "'a b' is not a name for a convenience function"),
+    ("api.function(5, None)", "5 is not a valid name for a convenience function"),
+    ("api.function('a b', None)", "'a b' is not a valid name for a convenience function"),
 ]
 
 
@@ -145,7 +145,7 @@ def test_what_cannot_be_registered(call: str, message: str, shell: tuple[Shell, 
 
 def test_a_function_that_gives_no_value(shell: tuple[Shell, io.StringIO]) -> None:
     run(shell[0], "def register(api):\n    api.function('f', lambda host, values: 'text')", "print $f(1) + 1")
-    assert shell[1].getvalue() == "Plug-in odd: function $f gave str, not a Value.\n42"
+    assert shell[1].getvalue() == "Plug-in odd: function $f returned str, not a Value.\n42"
 
 
 def test_a_stop_hook_that_leaves(

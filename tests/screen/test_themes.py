@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from rocdbg.cli.commands.full_screen import screen_of
-from rocdbg.cli.look import TRUE_COLOUR, Look, colours_of, is_light, light_by_environment, restyle, roles, theme_name
+from rocdbg.cli.session_theme import (
+    TRUE_COLOUR,
+    Look,
+    colours_of,
+    is_light,
+    light_by_environment,
+    restyle,
+    roles,
+    theme_name,
+)
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.themes import ANSI, NAMES, Style, instruction_parts, theme
 from rocdbg.cli.toolkit_style import theme_style

@@ -178,7 +178,7 @@ def test_messages_of_no_bytes_are_limited_too(monkeypatch: pytest.MonkeyPatch) -
     again = Messages()
     again.restore(sent.snapshot())
     for each in (sent, again):
-        with pytest.raises(MessageError, match="messages that do not end"):
+        with pytest.raises(MessageError, match="unfinished messages have more than"):
             each.part(1, bytes(56))
 
 

@@ -48,12 +48,12 @@ def test_functions_of_the_host_cannot_be_called(hip: Build, debugger: Callable[.
     stop = session.execute("run", to_string=True).splitlines()
     assert stop[3:5] == [
         'Thread 1 "calls_the_host" received signal SIGABRT, Aborted.',
-        "The kernel calls a function of the host program, and there is none.",
+        "The kernel calls a function of the host program, but there is no host program.",
     ]
 
 
 @pytest.mark.parametrize(
-    ("what", "message"), [(0, "packet 255 of the hostcall buffer does not exist"), (1, "follow in a circle")]
+    ("what", "message"), [(0, "refers to packet 255, which does not exist"), (1, "does not end")]
 )
 def test_a_damaged_buffer(hip: Build, what: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(rocdbg.GpuFault, match=message):

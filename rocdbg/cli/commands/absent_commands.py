@@ -1,4 +1,6 @@
-"""GDB's commands that rocdbg does not have: they report that, or GDB's own error if that comes first."""
+"""GDB's commands that rocdbg does not have. Each reports that it does not exist here, unless GDB would first report
+another error.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ WITHOUT_ARGUMENT = {
 NEED_PROGRAM = {
     "checkpoint", "detach", "disconnect", "generate-core-file", "queue-signal", "record", "record btrace", "return",
 }
-"""Commands that GDB refuses first when the program is not being run, and so do we."""
+"""Commands for which GDB, and so rocdbg, first reports that the program is not being run."""
 BOTH = {"compile", "record btrace", "detach", "explore", "info probes", "info proc", "task"}
 """Prefixes that are commands too."""
 OBSCURE = Category.OBSCURE

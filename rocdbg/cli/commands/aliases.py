@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Node, Repeat, command
-from rocdbg.cli.kinds import TEXT, text_of
 from rocdbg.cli.user_commands import define_prefix, show_all_definitions, show_definition
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ ALIAS_USAGE = "Usage: alias [-a] [--] ALIAS = COMMAND [DEFAULT-ARGS...]"
 def alias(shell: Shell, abbreviation: bool, text: str) -> None:
     """Define a new command that is an alias of an existing command.
 
-    ALIAS is a name of one or more words; those before the last are a prefix that COMMAND has too. DEFAULT-ARGS precede
-    the arguments that are given. With -a the alias is an abbreviation: help and completion do not offer it.
+    ALIAS is one or more words. If there are several, all but the last must also be a prefix of COMMAND. DEFAULT-ARGS
+    are inserted before the arguments that are typed. With -a the alias is an abbreviation: help and completion
+    omit it.
     """
     name, equals, target = (part.strip() for part in text.partition("="))
     words = tuple(name.split())
@@ -104,8 +105,8 @@ SHOWN_COMMANDS = 10
 def show_commands(shell: Shell, first: str) -> None:
     """Show the history of commands you typed.
 
-    The last ten lines, or those around line N; with "+", those after the lines that were shown last. Lines from files
-    and pipes are not included.
+    Shows the last ten lines, or the lines around line N; "+" shows those after the lines that were shown last. Lines
+    from files and pipes are not included.
     """
     state = shell.state
     count = state.typed_before + len(state.typed)

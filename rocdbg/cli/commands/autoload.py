@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.base.patterns import compile_pattern
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _local(shell: Shell) -> list[str]:
 
 
 def _scripts(shell: Shell, pattern: str) -> list[str]:
-    """A table of the scripts whose names match, or that there are none."""
+    """Show a table of the scripts whose names match, or a message that there are none."""
     matches = compile_pattern(pattern).search
     scripts = shell.auto_load.found["rocdbg-scripts"]
     rows = [f"{'Yes' if was_run else 'No':<7} {file}" for file, was_run in scripts.items() if matches(str(file))]

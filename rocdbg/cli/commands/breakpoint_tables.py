@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import FILE, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import FILE, text_of
 from rocdbg.cli.paths import expand, shown_name
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation
@@ -137,7 +137,7 @@ def _notes(shell: Shell, row: Breakpoint) -> list[str]:
 def save_breakpoints(shell: Shell, file: str) -> None:
     """Save current breakpoint definitions as a script.
 
-    "source" reads it.
+    Use "source" to read the file.
     """
     save(shell, list(shell.session.breakpoints), file)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.cli.argument_kinds import LOCATION, text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.breakpoint_numbers import act_on, each_breakpoint, places_of, read_number
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import LOCATION, text_of, words_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.printf import numbers_printed
@@ -125,7 +125,9 @@ def note_others(shell: Shell, places: Sequence[BreakpointLocation], made: Breakp
 
 
 def _noted(row: Breakpoint, all_threads: bool) -> str:
-    """``1 (thread 2) (disabled)``; ``all_threads``: also stated for one for all threads."""
+    """Return text such as ``1 (thread 2) (disabled)``. With ``all_threads``, a breakpoint that applies to all threads
+    gets ``(all threads)``.
+    """
     thread = f" (thread {row.thread})" if row.thread is not None else " (all threads)" if all_threads else ""
     return f"{row.number}{thread}{'' if row.enabled else ' (disabled)'}"
 
@@ -170,7 +172,7 @@ def break_(shell: Shell, wanted: Wanted) -> None:
 def tbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary breakpoint.
 
-    As "break", but the breakpoint is deleted when it is hit.
+    Like "break", but the breakpoint is deleted when it is hit.
     """
     set_breakpoint(shell, wanted, temporary=True)
 
@@ -179,7 +181,7 @@ def tbreak(shell: Shell, wanted: Wanted) -> None:
 def hbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a hardware assisted breakpoint.
 
-    Same as "break": the simulated target makes no difference.
+    Same as "break": on the simulated target, all breakpoints are alike.
     """
     set_breakpoint(shell, wanted, temporary=False, hardware=True)
 
@@ -188,7 +190,7 @@ def hbreak(shell: Shell, wanted: Wanted) -> None:
 def thbreak(shell: Shell, wanted: Wanted) -> None:
     """Set a temporary hardware assisted breakpoint.
 
-    Same as "tbreak": the simulated target makes no difference.
+    Same as "tbreak": on the simulated target, all breakpoints are alike.
     """
     set_breakpoint(shell, wanted, temporary=True, hardware=True)
 
@@ -200,7 +202,7 @@ def thbreak(shell: Shell, wanted: Wanted) -> None:
 def rbreak(shell: Shell, pattern: str) -> None:
     """Set a breakpoint for all functions matching REGEXP.
 
-    With FILE, only for functions of that file. Each breakpoint set is shown, and the function's declaration.
+    With FILE, only functions of that file are searched. Shows each breakpoint, and the declaration of its function.
     """
     file, expression = None, pattern
     before, colon, after = pattern.partition(":")
@@ -243,7 +245,7 @@ def delete(shell: Shell, numbers: str) -> None:
 def clear(shell: Shell, location: str) -> None:
     """Clear breakpoint at specified location.
 
-    The default is the last shown line.
+    The default location is the line that was shown last.
     """
     session = shell.session
     if location:
@@ -308,7 +310,7 @@ def _has_several(table: BreakpointTable, number: int) -> bool:
 def enable_once(shell: Shell, numbers: str) -> None:
     """Enable some breakpoints for one hit.
 
-    They are disabled when one of them stops the program.
+    Each of them is disabled when it stops the program.
     """
     _enable_until(shell, numbers, Disposition.DISABLE, 1)
 
@@ -326,7 +328,7 @@ def enable_delete(shell: Shell, numbers: str) -> None:
 def enable_count(shell: Shell, text: str) -> None:
     """Enable some breakpoints for COUNT hits.
 
-    They are disabled then.
+    After COUNT hits they are disabled.
     """
     if not text:
         raise CommandError("Argument required (hit count).")

@@ -14,7 +14,7 @@ from rocdbg.cli.command_registry import Category, CommandError, command
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.catcher import check_trap
 from rocdbg.debugger.breakpoints.catchpoints import Event
-from rocdbg.debugger.target.runnable import EXCEPTIONS
+from rocdbg.debugger.target.capabilities.runnable import EXCEPTIONS
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -81,8 +81,8 @@ def _set(shell: Shell, event: Event, wanted: Wanted, temporary: bool = False) ->
 def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of dispatches.
 
-    "begin" is before the first instruction of the first wave, "end" before the last wave's s_endpgm, when all others
-    have ended. With REGEXP only dispatches of kernels whose name matches.
+    "begin" stops before the first instruction of the first wave, "end" before the s_endpgm of the last wave, when all
+    other waves have ended. With REGEXP, only dispatches of kernels whose names match are caught.
     """
     _set(shell, Event.DISPATCH, wanted)
 
@@ -91,7 +91,7 @@ def catch_dispatch(shell: Shell, wanted: Wanted) -> None:
 def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of workgroups.
 
-    "begin" is before the first instruction of the first of its waves that runs, "end" before the s_endpgm of its last.
+    "begin" stops before the first instruction of the first wave that runs, "end" before the s_endpgm of the last wave.
     """
     _set(shell, Event.WORKGROUP, wanted)
 
@@ -100,7 +100,7 @@ def catch_workgroup(shell: Shell, wanted: Wanted) -> None:
 def catch_wave(shell: Shell, wanted: Wanted) -> None:
     """Catch the beginning and the end of waves: before their first instruction, and before their s_endpgm.
 
-    A condition is evaluated for each active lane; if a wave ends without an active lane, for all its lanes.
+    A condition is evaluated for each active lane, or for all lanes of a wave that ends without an active lane.
     """
     _set(shell, Event.WAVE, wanted)
 
@@ -132,8 +132,8 @@ def catch_trap(shell: Shell, wanted: Wanted) -> None:
 def catch_load(shell: Shell, wanted: Wanted) -> None:
     """Catch loads of code objects.
 
-    A kernel's code objects are loaded when it is started, before its first instruction; a whole program loads its own
-    when it chooses. With REGEXP only those whose URI (as "info sharedlibrary" shows it) matches.
+    The code objects of a kernel are loaded when it is started, before its first instruction; a whole program may load
+    its own at any time. With REGEXP, only code objects whose URI (see "info sharedlibrary") matches are caught.
     """
     _set(shell, Event.LOAD, wanted)
 

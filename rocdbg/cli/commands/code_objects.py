@@ -19,7 +19,7 @@ STATUS = Category.STATUS
 
 @command("info notes", category=STATUS, args=Arguments())
 def info_notes(shell: Shell) -> None:
-    """The ELF notes of the program's code objects, those of metadata by name and size."""
+    """List the ELF notes of the program's code objects; of notes with metadata, only name and size are shown."""
     for program in _each(shell):
         rows = [(row.owner, row.type, str(row.size), row.description) for row in note_rows(program.code_object)]
         if rows:
@@ -30,7 +30,7 @@ def info_notes(shell: Shell) -> None:
 
 @command("info metadata", category=STATUS, args=Arguments())
 def info_metadata(shell: Shell) -> None:
-    """The metadata of the program's code objects, as YAML.
+    """Show the metadata of the program's code objects, as YAML.
 
     Code object V2 contains it as text; later versions have a binary form.
     """
@@ -46,7 +46,7 @@ def info_metadata(shell: Shell) -> None:
 
 @command("info relocations", category=STATUS, args=Arguments())
 def info_relocations(shell: Shell) -> None:
-    """What loading writes into the program's code objects: the file address, and the value.
+    """List what the loader writes into the program's code objects: for each place, its file address and the value.
 
     A linked code object has relocations only for addresses in its data.
     """

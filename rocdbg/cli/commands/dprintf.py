@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.commands.breakpoints import Wanted, note_others, set_breakpoint
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.number_words import lane_as_number
 from rocdbg.cli.paths import expand
-from rocdbg.cli.value_kinds import STRING
+from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.debugger.breakpoints.break_arguments import split_location
 from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointLocation
 from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "dprintf", category=Category.BREAKPOINTS,
     usage='dprintf [-once-per-wave] [-output FILE] LOCATION,"FORMAT",ARG...',
     args=Arguments(
-        Option("-once-per-wave", "Print for the first lane of each wave that arrives, not for all."),
+        Option("-once-per-wave", "Print only for the first of the lanes that arrive in a wave."),
         Option("-output", "Write the lines to a file, which is created or replaced.", STRING, default="", gives="str"),
         optional("text", text_of('LOCATION,"FORMAT",ARG...', Completes.CODE), ""),
     ),
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def dprintf(shell: Shell, text: str, once_per_wave: bool, output: str) -> None:
     """Set a dynamic printf at specified location.
 
-    Whenever lanes arrive at LOCATION (as for "break", optionally followed by "if CONDITION" and similar), the output of
-    "printf" is printed for each of them, and the program continues. Conditions and ignore counts apply as to
+    Whenever lanes arrive at LOCATION, the text is printed for each of them as by "printf", and the program continues.
+    LOCATION may be followed by "if CONDITION" and similar, as for "break". Conditions and ignore counts work as for
     breakpoints. If the format or an argument is invalid, the program stops with an error.
     """
     location, _, form = at_comma(text)

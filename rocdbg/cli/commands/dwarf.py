@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from rocdbg.cli.argument_kinds import EXPRESSION, INTEGER, words_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, Repeat, command
-from rocdbg.cli.kinds import EXPRESSION, INTEGER, words_of
-from rocdbg.cli.value_kinds import String
+from rocdbg.cli.settings.setting_value_kinds import String
 from rocdbg.debugger.reports.dwarf_inspection import DIALECTS
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ KIND = "Literal['value', 'location'] | None"
 def maint_dwarf_explain(shell: Shell, name: str) -> None:
     """Show how the location of a variable is found.
 
-    Shows its expression (or location list, with the entry in force marked), each operation with the stack before and
-    after it, the resulting location with its parts, and the same for every lane.
+    Shows its expression (or location list, with the current entry marked), each operation with the stack before and
+    after it, the resulting location with its parts, and the location in every lane.
     """
     for line in shell.session.dwarf.explain_variable(name):
         shell.line(line)
@@ -39,7 +39,7 @@ def maint_dwarf_explain(shell: Shell, name: str) -> None:
         Option("-v", key="kind", value="value", default=None, gives=KIND),
         Option("-l", key="kind", value="location", default=None, gives=KIND),
         Option("-dialect", kind=String(offers=DIALECTS), default="amd", gives="str"),
-        required("data", words_of("HEX"), "The bytes of an expression are expected, in hexadecimal."),
+        required("data", words_of("HEX"), "Argument required (the bytes of a DWARF expression, in hexadecimal)."),
         unknown=Unknown.ERROR,
     ),
 )

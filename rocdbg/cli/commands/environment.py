@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, command
-from rocdbg.cli.kinds import TEXT
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -65,8 +65,8 @@ def unset_environment(shell: Shell, name: str) -> None:
 def show_environment(shell: Shell, name: str) -> None:
     """The environment to give the program, or one variable's value.
 
-    With an argument VAR, prints the value of environment variable VAR to give the program being debugged. Without,
-    the entire environment.
+    With an argument VAR, prints the value of environment variable VAR to give the program being debugged. Without an
+    argument, prints the entire environment.
     """
     environment = _environment(shell)
     if not name:

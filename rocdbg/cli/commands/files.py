@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT, text_of, word_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import TEXT, text_of, word_of
 from rocdbg.cli.paths import expand
 from rocdbg.debugger.reports.code_object_parts import section_contents
 
@@ -63,8 +63,8 @@ def file(shell: Shell, name: str, target_id: str | None) -> None:
 def load(shell: Shell, name: str) -> None:
     """Also load the code objects of FILE when the program is run.
 
-    They define symbols that the program's own code object uses, or use symbols of it. Kernels of both can be
-    launched, and breakpoints set in both. In a launch file this is `load = ["FILE"]`.
+    These code objects define symbols that the program's own code object uses, or use its symbols. You can launch
+    kernels and set breakpoints in all of them. The same setting in a launch file is `load = ["FILE"]`.
     """
     if "://" not in name:
         _need_there(name)
@@ -85,7 +85,7 @@ def load(shell: Shell, name: str) -> None:
 def add_symbol_file(shell: Shell, name: str) -> None:
     """Load symbols from FILE, assuming FILE has been dynamically loaded.
 
-    As "load": its code objects are loaded when the program is run, at an address that is free.
+    Like "load": the code objects of FILE are loaded when the program is run, at a free address.
     """
     load(shell, name)
 
@@ -104,7 +104,7 @@ def _need_there(name: str) -> None:
 def info_files(shell: Shell) -> None:
     """Names of targets and files being debugged.
 
-    These are the sections of the code object.
+    Shows the sections of the program's code objects.
     """
     program = shell.session.symbols.program
     shell.line(f'Symbols from "{program.path}".')
@@ -124,7 +124,7 @@ def info_files(shell: Shell) -> None:
 def compare_sections(shell: Shell, which: str) -> None:
     """Compare section data on target to the exec file.
 
-    SECTION is the name of one; by default all loaded sections are compared, with -r only read-only ones.
+    SECTION is the name of a section. By default, all loaded sections are compared; with -r, only read-only ones.
     """
     session = shell.session
     found = differs = False

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.argument_kinds import COMMAND, text_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_of, read_number
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.stack import STACK, need_stack, printing
-from rocdbg.cli.kinds import COMMAND, text_of
-from rocdbg.cli.present import frame_text
-from rocdbg.cli.settings_table import FRAME_OPTIONS
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.cli.frame_lines import frame_text
+from rocdbg.cli.settings.print_settings import FRAME_OPTIONS
+from rocdbg.debugger.base.engine_settings import PrintSettings
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -40,9 +40,9 @@ LEVELS = Kind(
 def frame_apply(shell: Shell, which: str, flags: Flags, settings: PrintSettings, line: str) -> None:
     """Apply a command to a number of frames.
 
-    COUNT innermost ones, outermost ones if negative; all; or those of some levels (numbers and ranges). With -q no
-    headings are shown; with -c errors are shown and the remaining frames are processed; with -s errors and empty output
-    are not shown.
+    COUNT selects the COUNT innermost frames, -COUNT the COUNT outermost ones, "all" every frame, and LEVEL the frames
+    with these levels (numbers and ranges). With -q, no headings are shown. With -c, errors are shown and the remaining
+    frames are processed. With -s, errors and empty output are not shown.
     """
     _apply(shell, which, flags, settings, line)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat, command
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import list_subcommands
 from rocdbg.debugger.base.digits import decimal
 
@@ -36,7 +36,7 @@ def screen_of(shell: Shell) -> Screen:
 
 
 def need_terminal(shell: Shell) -> Screen:
-    """The same, switched on. Raises `CommandError` if it cannot be shown."""
+    """Return the full-screen mode of a shell, switched on. Raises `CommandError` if it cannot be shown."""
     set_enabled(shell, True)
     return screen_of(shell)
 
@@ -172,9 +172,9 @@ def tui_new_layout(shell: Shell, words: list[str]) -> None:
     layout = parse_layout(" ".join(words[1:]))
     screen = screen_of(shell)
     if name in (*_LAYOUT_HELP, *STEPS):
-        raise CommandError(f'The layout "{name}" is built in.')
+        raise CommandError(f'The layout "{name}" is built in and cannot be replaced.')
     if len(screen.layouts) >= MOST_LAYOUTS:
-        raise CommandError(f"There are {MOST_LAYOUTS} layouts already.")
+        raise CommandError(f"Cannot create another layout: there are {MOST_LAYOUTS} already.")
     screen.layouts[name] = layout
     made = " ".join(["tui new-layout", *words])
     shell.registry.add(layout_spec(name, f'Apply the "{name}" layout.\n\nThis layout was created using:\n  {made}'))
@@ -265,7 +265,7 @@ def info_win(shell: Shell) -> None:
 
 
 def _scroll(shell: Shell, text: str) -> tuple[Pane, int]:
-    """The window and how far, of ``[N] [WIN]``: the window with the focus unless another is named."""
+    """Return the window that ``[N] [WIN]`` names, by default the one with the focus, and how far to scroll it."""
     screen = need_terminal(shell)
     number, name = SCROLLED.fullmatch(text).groups()  # type: ignore[union-attr]
     window = screen.focus
@@ -289,7 +289,7 @@ _SCROLLED = Arguments(optional("text", text_of("[N] [WIN]"), "", "[N] [WIN]"))
 def scroll_forward(shell: Shell, text: str) -> None:
     """Scroll window forward.
 
-    By N lines, or one; the window is WIN, or the one that has the focus.
+    Scrolls WIN, by default the window with the focus, by N lines (by default one).
     """
     pane, count = _scroll(shell, text)
     pane.scroll(count)
@@ -299,7 +299,7 @@ def scroll_forward(shell: Shell, text: str) -> None:
 def scroll_backward(shell: Shell, text: str) -> None:
     """Scroll window backward.
 
-    By N lines, or one; the window is WIN, or the one that has the focus.
+    Scrolls WIN, by default the window with the focus, by N lines (by default one).
     """
     pane, count = _scroll(shell, text)
     pane.scroll(-count)
@@ -309,7 +309,7 @@ def scroll_backward(shell: Shell, text: str) -> None:
 def scroll_left(shell: Shell, text: str) -> None:
     """Scroll window text to the left.
 
-    By N characters, or one, so that more is seen of its right; the window is WIN, or the one that has the focus.
+    Scrolls WIN, by default the window with the focus, by N characters (by default one), which shows more of its right.
     """
     pane, count = _scroll(shell, text)
     pane.shift(count)
@@ -319,7 +319,7 @@ def scroll_left(shell: Shell, text: str) -> None:
 def scroll_right(shell: Shell, text: str) -> None:
     """Scroll window text to the right.
 
-    By N characters, or one; the window is WIN, or the one that has the focus.
+    Scrolls WIN, by default the window with the focus, by N characters (by default one).
     """
     pane, count = _scroll(shell, text)
     pane.shift(-count)
@@ -361,7 +361,7 @@ def tui_compare(shell: Shell, words: list[str] | None) -> None:
     """
     lanes = tuple(shell.session.data.integer(word) for word in words or ())
     if len(lanes) > 2:
-        raise CommandError("tui compare: two lanes at most.")
+        raise CommandError("tui compare: at most two lanes can be given.")
     if any(not 0 <= lane < 64 for lane in lanes):
-        raise CommandError("tui compare: lanes are numbers from 0 to 63.")
+        raise CommandError("tui compare: a lane must be a number from 0 to 63.")
     screen_of(shell).locals.chosen = lanes

@@ -10,8 +10,8 @@ from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.lanes import need_threads, show_focus
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import FocusError
+from rocdbg.debugger.target.capabilities.target_state import Triple
 from rocdbg.debugger.target.rocgdb_ids import bracketed, position
-from rocdbg.debugger.target.state import Triple
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -24,7 +24,7 @@ def _position(shell: Shell, text: str) -> Triple:
     inside = text.strip("()[] ")
     parts = [part for part in (inside.split(",") if "," in inside else inside.split()) if part.strip()]
     if not 1 <= len(parts) <= 3:
-        raise CommandError(f"Invalid position: {text}")
+        raise CommandError(f"Invalid position (one to three numbers, as in 3,0,0, expected): {text}")
     numbers = [shell.session.data.integer(part) for part in parts]
     if any(number < 0 for number in numbers):
         raise CommandError("negative value")
@@ -40,7 +40,7 @@ POSITION = Kind("X[,Y[,Z]]", "Triple", _position)
     args=Arguments(optional("group", POSITION)),
 )
 def workgroup(shell: Shell, group: Triple | None) -> None:
-    """Use this command to switch to a workgroup by its position in the grid: to its first wave.
+    """Use this command to switch to the first wave of the workgroup at a position in the grid.
 
     Without an argument, the current workgroup is shown.
     """
@@ -52,7 +52,9 @@ def workgroup(shell: Shell, group: Triple | None) -> None:
         return
     found = session.across.wave_of_group(group)
     if found is None:
-        raise FocusError(f"Workgroup {position(group)} is not resident.")
+        raise FocusError(
+            f"Workgroup {position(group)} is not resident (it has ended, has not begun, or is outside the grid)."
+        )
     session.focus.select_thread(found.number)
     show_focus(shell)
 
@@ -60,14 +62,14 @@ def workgroup(shell: Shell, group: Triple | None) -> None:
 @command(
     "workitem", category=RUNNING, needs=need_threads, repeat=Repeat.NEVER,
     args=Arguments(
-        Option("-global", "Its position in the grid, not in the current workgroup.", key="whole"),
+        Option("-global", "The position is one in the grid, not in the current workgroup.", key="whole"),
         optional("item", POSITION),
     ),
 )
 def workitem(shell: Shell, whole: bool, item: Triple | None) -> None:
-    """Use this command to switch to a work-item of the current workgroup by its position there.
+    """Use this command to switch to the work-item at a position in the current workgroup.
 
-    With -global, its position in the whole grid. Without an argument, the current work-item is shown.
+    With -global, the position is one in the whole grid. Without an argument, the current work-item is shown.
     """
     session = shell.session
     focus = session.focus.need_running()
@@ -103,7 +105,7 @@ def diff(shell: Shell) -> None:
 def _two_lanes(shell: Shell, text: str) -> tuple[int, int]:
     words = text.replace(",", " ").split()
     if len(words) != 2:
-        raise CommandError("Two lanes are compared: diff lanes A B.")
+        raise CommandError("Argument required (two lanes, as in diff lanes 0 5).")
     return shell.session.data.integer(words[0]), shell.session.data.integer(words[1])
 
 
@@ -111,7 +113,7 @@ def _two_lanes(shell: Shell, text: str) -> tuple[int, int]:
     "diff lanes", category=Category.STATUS, needs=need_threads,
     args=Arguments(
         required(
-            "lanes", Kind("A B", "tuple[int, int]", _two_lanes), "Two lanes are compared: diff lanes A B."
+            "lanes", Kind("A B", "tuple[int, int]", _two_lanes), "Argument required (two lanes, as in diff lanes 0 5)."
         )
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import (
@@ -17,7 +18,6 @@ from rocdbg.cli.command_registry import (
     Repeat,
     command,
 )
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.prefixes import (
     category_of,
     is_listed,

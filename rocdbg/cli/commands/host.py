@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import INTEGER
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, command
-from rocdbg.cli.kinds import INTEGER
 from rocdbg.debugger.target.host_frames import runtime_frames
 from rocdbg.debugger.target.process_target import ProcessTarget
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @command(
     "info host-backtrace", category=Category.STATUS,
-    args=Arguments(Option("-full", "The frames of the runtime too."), optional("number", INTEGER, 0, "DISPATCH")),
+    args=Arguments(Option("-full", "Show the frames of the runtime too."), optional("number", INTEGER, 0, "DISPATCH")),
 )
 def info_host_backtrace(shell: Shell, full: bool, number: int) -> None:
-    """Where in the host program a dispatch was launched.
+    """Show where the host program launched a dispatch.
 
-    Shows the frames of the launching thread at that time, from the program's own code on; -full adds those of the
-    runtime that it called. The default is the selected dispatch.
+    Shows the frames that the launching thread had then, beginning with the innermost one in the program's own code;
+    -full also shows those of the runtime. The default is the selected dispatch.
     """
     session = shell.session
     target = session.inferior.target
@@ -42,16 +42,16 @@ def info_host_backtrace(shell: Shell, full: bool, number: int) -> None:
         raise CommandError(f"Dispatch {number} not known.")
     origin = target.origin(number)
     if origin is None:
-        shell.line(f"Nothing is known of where dispatch {number} was launched.")
+        shell.line(f"It is not known where dispatch {number} was launched.")
         return
     shell.line(f"Dispatch {number}, kernel {rows[number].kernel}, was launched by thread {origin.thread}:")
     inside = 0 if full else runtime_frames(origin.frames)
     for level, frame in enumerate(origin.frames[inside:]):
         shell.line(f"#{level:<3}{_text(frame)}")
     if inside:
-        frames = f"{inside} frames" if inside > 1 else "A frame"
-        shell.line(f"({frames} of the runtime inside of it, called {_call(origin.frames[inside - 1])}: "
-                   'see "info host-backtrace -full".)')
+        frames = f"{inside} runtime frames are" if inside > 1 else "A runtime frame is"
+        shell.line(f"({frames} not shown, the outermost {_call(origin.frames[inside - 1])}: "
+                   'use "info host-backtrace -full".)')
 
 
 def _call(frame: HostFrame) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.breakpoints.breakpoint_table import Disposition
 from rocdbg.debugger.breakpoints.catchpoints import THROWN, HostCatchpoint
@@ -20,9 +20,9 @@ SUMMARIES = {
     "throw": "Catch an exception, when thrown.", "catch": "Catch an exception, when caught.",
     "rethrow": "Catch an exception, when rethrown.", "fork": "Catch calls to fork.", "vfork": "Catch calls to vfork.",
     "exec": "Catch calls to exec.", "syscall": "Catch system calls by their names, groups and/or numbers.",
-    "hiperr": "Catch errors that functions of HIP return.",
+    "hiperr": "Catch errors that HIP functions return.",
 }
-NEVER = "A kernel never does this: the command is accepted for scripts written for GDB, and never stops a kernel."
+NEVER = "Kernels never do this: the command is accepted for scripts written for GDB, but it never stops a kernel."
 
 
 def _set(shell: Shell, word: str, text: str, temporary: bool) -> None:

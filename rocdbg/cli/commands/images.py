@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION
 from rocdbg.cli.arguments import Arguments, required
 from rocdbg.cli.command_registry import Category, command
-from rocdbg.cli.kinds import EXPRESSION
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -30,7 +30,7 @@ def info_image(shell: Shell, descriptor: str) -> None:
 
 @command("info sampler", category=Category.STATUS, args=_DESCRIPTOR)
 def info_sampler(shell: Shell, descriptor: str) -> None:
-    """Show a sampler: filters, border handling, coordinates.
+    """Show a sampler: its filters, border handling and coordinates.
 
     EXPRESSION is as for "info image". The sampler of a HIP texture is at its handle + 48.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import TEXT
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, command
-from rocdbg.cli.kinds import TEXT
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

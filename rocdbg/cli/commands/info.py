@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import EVERYTHING, EXPRESSION, IDS, INTEGER, LOCATION, REGEXP, REGISTERS, text_of
 from rocdbg.cli.number_ranges import NumberList
 from rocdbg.cli.register_groups import write_grouped, write_registers
+from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
-from rocdbg.cli.value_kinds import STRING
 from rocdbg.debugger.base.patterns import Pattern
-from rocdbg.debugger.reports.listings import kernel_rows
+from rocdbg.debugger.reports.program_tables import kernel_rows
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
 from rocdbg.debugger.reports.uninitialized_report import is_counting, uninitialized_rows
 from rocdbg.debugger.running.stop_events import StopReason
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STATUS = Category.STATUS
 
 
-QUIET = Option("-q", "Do not show headings, nor messages saying why there is nothing.", key="quiet")
+QUIET = Option("-q", "Do not print headings, or a message if nothing matches.", key="quiet")
 PATTERN = optional("pattern", REGEXP, EVERYTHING)
 SYMBOLS = Arguments(
     QUIET,
@@ -38,15 +38,16 @@ SYMBOLS = Arguments(
 )
 
 
-def _need_registers(shell: Shell) -> None:
+def need_registers(shell: Shell) -> None:
+    """Raise `CommandError` while the program is not running."""
     if not shell.session.inferior.running:
         raise CommandError("The program has no registers now.")
 
 
 @command(
-    "info registers", category=STATUS, aliases=("info r",), needs=_need_registers,
+    "info registers", category=STATUS, aliases=("info r",), needs=need_registers,
     args=Arguments(
-        Option("-grouped", "Show the registers initialised for the kernel by meaning, then the others by kind."),
+        Option("-grouped", "Show the registers initialised for the kernel, by meaning, and then the others, by kind."),
         optional("names", REGISTERS),
     ),
 )
@@ -57,10 +58,10 @@ def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None
     instructions write them: s[4:5], v[0:1], [v0,v1], vcc_lo, src_shared_base, from gfx11 on v1.h. Vector registers
     show one value per lane, eight lanes to a line, each line headed by its first lane.
 
-    Names of groups mean all registers of them: general, vector, system, all; user-sgprs, system-sgprs and
-    work-item-ids are those that the kernel asked for, with their meaning. With `set register-changes on' a star marks
-    those that changed since the previous stop, a tilde those that changed in other lanes only, and the group `changed'
-    contains exactly these.
+    The name of a group selects all its registers: general, vector, system, all; the groups user-sgprs, system-sgprs and
+    work-item-ids contain the registers that the kernel requested, and show their meaning. With `set register-changes
+    on', a star marks registers that changed since the previous stop, a tilde those that changed only in other lanes,
+    and the group `changed' contains exactly these registers.
     """
     if grouped and not names:
         write_grouped(shell)
@@ -69,12 +70,13 @@ def info_registers(shell: Shell, grouped: bool, names: list[str] | None) -> None
 
 
 @command(
-    "info all-registers", category=STATUS, needs=_need_registers, args=Arguments(optional("names", REGISTERS)),
+    "info all-registers", category=STATUS, needs=need_registers, args=Arguments(optional("names", REGISTERS)),
 )
 def info_all_registers(shell: Shell, names: list[str] | None) -> None:
     """List of all registers and their contents, for selected stack frame.
 
-    One or more register names as argument means describe the given registers, names of groups those in them.
+    One or more register names as argument means describe the given registers; the name of a group selects all its
+    registers.
     """
     write_registers(shell, names or [])
 
@@ -134,7 +136,7 @@ def info_types(shell: Shell, quiet: bool, pattern: Pattern) -> None:
 
 @command("info kernels", category=STATUS, args=Arguments(PATTERN))
 def info_kernels(shell: Shell, pattern: Pattern) -> None:
-    """The kernels of the program: their registers, memory and arguments.
+    """List the kernels of the program, with their registers, memory and arguments.
 
     Occupancy is an estimate of the waves that a SIMD can hold at once, with the resource that limits it. It applies to
     the workgroup that the kernel requires or the launch has, otherwise to the largest that the kernel may have. Kernels
@@ -222,7 +224,7 @@ def info_scope(shell: Shell, location: str) -> None:
 def info_sharedlibrary(shell: Shell, pattern: Pattern) -> None:
     """Status of loaded shared object libraries.
 
-    These are the code objects that are loaded.
+    The libraries are the loaded code objects.
     """
     rows = [row for row in shell.session.tables.shared_libraries() if pattern.search(row.uri)]
     if not rows:
@@ -243,14 +245,14 @@ ONE_INFERIOR = Arguments(optional("inferior", INTEGER, 1, "INFERIOR"))
 
 @command("info waves", category=STATUS, args=ONE_INFERIOR)
 def info_waves(shell: Shell, inferior: int) -> None:
-    """The number of waves, and their state."""
+    """Show the number of waves, and how many of them run, step and are stopped."""
     count = _wave_count(shell, inferior)
     shell.line(f"{count} waves (0 running, 0 single-stepping, {count} stopped)")
 
 
 @command("info waves count", category=STATUS, args=ONE_INFERIOR)
 def info_waves_count(shell: Shell, inferior: int) -> None:
-    """How many waves there are."""
+    """Show the number of waves."""
     shell.line(str(_wave_count(shell, inferior)))
 
 
@@ -312,17 +314,17 @@ def info_dispatches(shell: Shell, full: bool, ids: NumberList | None) -> None:
 
 @command("info uninitialized", category=STATUS, args=Arguments())
 def info_uninitialized(shell: Shell) -> None:
-    """Reads of buffer bytes that neither the launch nor the kernel had written.
+    """List reads of buffer bytes that neither the launch nor the kernel had written.
 
-    One line per instruction: how many reads (of single lanes) accessed such bytes, how many bytes these were, and the
-    thread and lane of the first. A buffer without contents in the launch counts as never written. "set
+    Each line is an instruction: how many reads (of single lanes) accessed such bytes, how many bytes these were, and
+    the thread and lane of the first read. A buffer for which the launch gives no contents counts as never written. "set
     count-uninitialized on" enables counting in the next run.
     """
     if not is_counting(shell.session.launch):
         raise CommandError('Reads are not counted. Use "set count-uninitialized on" before "run".')
     rows = uninitialized_rows(shell.session.launch, shell.session.inferior.need_program(), shell.session.symbols)
     if not rows:
-        shell.line("No reads of bytes never written.")
+        shell.line("No reads of uninitialized bytes.")
         return
     cells = [
         (
@@ -336,7 +338,7 @@ def info_uninitialized(shell: Shell) -> None:
 
 @command("info queues", category=STATUS, args=Arguments())
 def info_queues(shell: Shell) -> None:
-    """List the queues of the agents; for a queue in the error state, the cause."""
+    """List the queues of the agents, and the cause of the error if a queue is in the error state."""
     target = shell.session.inferior.target
     rows = list(target.queues()) if target is not None else []
     if not rows:
@@ -356,7 +358,7 @@ def info_queues(shell: Shell) -> None:
 
 @command("info agents", category=STATUS, args=Arguments())
 def info_agents(shell: Shell) -> None:
-    """Agents (devices)."""
+    """List the agents (devices)."""
     target = shell.session.inferior.target
     rows = list(target.agents()) if target is not None else []
     if not rows:

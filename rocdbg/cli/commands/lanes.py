@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from rocdbg.cli.apply_commands import APPLY_OPTIONS, Flags, run_for
+from rocdbg.cli.argument_kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.folded_values import is_condition, write_groups
-from rocdbg.cli.kinds import COMMAND, IDS, INTEGER, LANE, NAME, THREADS, text_of, words_while
+from rocdbg.cli.frame_lines import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
-from rocdbg.cli.present import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
+from rocdbg.cli.settings.setting_value_kinds import ValueKind, split_word
 from rocdbg.cli.text_columns import render
-from rocdbg.cli.value_kinds import ValueKind, split_word
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import FocusError
 from rocdbg.debugger.base.patterns import Syntax, compile_pattern
@@ -55,7 +55,7 @@ class Grouping(ValueKind, frozen=True):
             return word, rest
         if word == "value" and rest:
             return rest, ""
-        raise CommandError(f"{option} needs line, or value and an expression.")
+        raise CommandError(f'{option} must be followed by "line", or by "value" and an expression.')
 
 
 GROUPING = Grouping()
@@ -75,9 +75,9 @@ def _which(name: str, help_: str, value: Which) -> Option:
 
 
 LANE_OPTIONS = (
-    _which("-all", "Unused lanes of a partial wave too.", Which.ALL),
-    _which("-active", "Only active lanes.", Which.ACTIVE),
-    _which("-inactive", "Only inactive lanes.", Which.INACTIVE),
+    _which("-all", "Include the unused lanes of a partial wave.", Which.ALL),
+    _which("-active", "Select only active lanes.", Which.ACTIVE),
+    _which("-inactive", "Select only inactive lanes.", Which.INACTIVE),
 )
 
 
@@ -129,9 +129,7 @@ def need_threads(shell: Shell) -> None:
 def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """Use this command to switch between threads.
 
-    Threads are waves; N:LANE is a lane of one.
-
-    Without an argument, the current thread is shown.
+    Threads are waves. N:LANE selects a lane of thread N. Without an argument, the current thread is shown.
     """
     session = shell.session
     if spec is None:
@@ -227,7 +225,8 @@ def thread_find(shell: Shell, text: str) -> None:
 def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
     """Print for which active lanes of a wave an expression is true; returns whether there are any.
 
-    Raises `rocdbg.Error` if it cannot be evaluated in any lane of the current wave; other waves may be elsewhere.
+    Raises `rocdbg.Error` if no lane of the current wave can evaluate it. For other waves, this is no error, because
+    they may be elsewhere in the code.
     """
     session = shell.session
     try:
@@ -249,7 +248,7 @@ def _condition_holds(shell: Shell, thread: int, text: str, lead: str) -> bool:
 
 
 def _with_names(shell: Shell, text: str, error: AbsentError) -> str:
-    """Why an expression has no value, with the variables in it that have none."""
+    """Return the reason why an expression has no value, with the names of its variables that have none."""
     names: list[str] = []
     for name in dict.fromkeys(NAMES.findall(text)):
         try:
@@ -346,10 +345,14 @@ def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> 
 
 
 def _lane_number(shell: Shell, text: str) -> int:
-    """A lane's number. A position would be an expression too, whose value is its last part."""
+    """Return a lane's number. A position such as ``1,0,0`` is refused: as an expression, it would have the value of its
+    last part.
+    """
     inside = text.strip().strip("()[] ")
     if text.strip()[:1] in "([" and "," in inside and not any(mark in inside for mark in "()[]{}\"'"):
-        raise CommandError(f'A lane is a number: "workitem {inside}" selects a work-item by its position.')
+        raise CommandError(
+            f'A lane is selected by its number. Use "workitem {inside}" to select a work-item by its position.'
+        )
     return shell.session.data.integer(text)
 
 
@@ -422,9 +425,9 @@ def _lane_frames(shell: Shell, rows: list[LaneRow]) -> list[str]:
 def info_lanes(shell: Shell, ids: NumberList | None, which: Which, grouping: str) -> None:
     """Display the lanes of the current wave.
 
-    Without options, active (A) and inactive (I) ones; -all shows unused lanes (U) of a partial wave too. The position
-    of an inactive lane comes from debug information (DW_AT_LLVM_lane_pc), otherwise from analysis of the machine code
-    (see `set lane-pc-synthesis').
+    Without options, active (A) and inactive (I) lanes are shown; -all also shows the unused lanes (U) of a partial
+    wave. The position of an inactive lane comes from debug information (DW_AT_LLVM_lane_pc), otherwise from analysis of
+    the machine code (see `set lane-pc-synthesis').
     """
     rows = _pick(list(shell.session.tables.lanes()), which)
     if ids is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, word_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, Completes, Repeat, command
-from rocdbg.cli.kinds import text_of, word_of
-from rocdbg.cli.value_kinds import String
+from rocdbg.cli.settings.setting_value_kinds import String
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.expr.parsing.macro_expansion import expand
 from rocdbg.debugger.expr.parsing.macro_scope import Macro, MacroScope, head, macros_at, shown
 
@@ -108,7 +108,7 @@ def macro_expand(shell: Shell, expression: str) -> None:
 def macro_expand_once(shell: Shell, expression: str) -> None:
     """Expand C/C++ preprocessor macro invocations appearing directly in EXPRESSION.
 
-    This is not implemented, as in GDB: "macro expand" expands them fully.
+    As in GDB, this is not implemented: "macro expand" expands them fully.
     """
     if not expression:
         raise CommandError("You must follow the `macro expand-once' command with the expression\nyou want to expand.")

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from rocdbg.cli.argument_kinds import COMMAND, text_of, word_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
-from rocdbg.cli.kinds import COMMAND, text_of, word_of
 from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.reports.address_spaces import address_aliases, address_spaces
 from rocdbg.debugger.reports.isa_coverage import coverage_rows
-from rocdbg.debugger.reports.listings import line_table
+from rocdbg.debugger.reports.program_tables import line_table
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -44,7 +44,7 @@ def complete(shell: Shell, text: str) -> None:
     args=Arguments(optional("pattern", text_of("REGEXP"), "")),
 )
 def maint_info_line_table(shell: Shell, pattern: str) -> None:
-    """The rows of the line tables, as file addresses; REGEXP picks files by name."""
+    """Show the rows of the line tables, with file addresses; REGEXP selects files by name."""
     for file, rows in line_table(shell.session.inferior.need_program(), pattern):
         shell.line(f"symtab: {file.path}")
         cells = [
@@ -61,7 +61,7 @@ def maint_info_line_table(shell: Shell, pattern: str) -> None:
     args=Arguments(optional("target", word_of("TARGET"), ""), optional("pattern", text_of("REGEXP"), "")),
 )
 def maint_isa_coverage(shell: Shell, target: str, pattern: str) -> None:
-    """Which of a target's instructions are simulated exactly, approximately (and why), or only decoded.
+    """Show which of a target's instructions are simulated exactly, approximately (and why), or only decoded.
 
     TARGET is a processor (gfx90a), by default the loaded program's; with a REGEXP only instructions that match are
     listed.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Completes, Registry, Repeat, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.paths import expand
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.debugger.expr.parsing.parser import followed_by, followers, split_arguments
 from rocdbg.debugger.expr.value_access import place_of
 from rocdbg.debugger.reports.memory_files import (
@@ -185,7 +185,7 @@ def _written(format_: str, what: str, append: bool) -> Callable[[Shell, str], No
 
 def _refused(format_: str) -> Callable[[Shell, str], None]:
     def handler(shell: Shell, text: str) -> None:
-        raise CommandError(f"Files of the {format_} format are not written; ihex, srec, verilog, npy and binary are.")
+        raise CommandError(f"Files in {format_} format cannot be written: use ihex, srec, verilog, npy or binary.")
 
     return handler
 
@@ -205,7 +205,7 @@ def add_dumps(registry: Registry) -> None:
                 _add(registry, words, _written(format_, what, verb == "append"), f"{text}\n\n{details}", operands)
     for format_, kind in REFUSED.items():
         for what, summary in SUMMARY.items():
-            text = f"{summary.format(kind)}\n\nIt does not: ihex, srec, verilog, npy and binary files are written."
+            text = f"{summary.format(kind)}\n\nThis format is not supported: use ihex, srec, verilog, npy or binary."
             _add(registry, ("dump", format_, what), _refused(format_), text, "...")
 
 

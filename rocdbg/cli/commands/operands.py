@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rocdbg.cli.arguments import Arguments
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, command
+from rocdbg.cli.commands.info import need_registers
 from rocdbg.cli.operand_lines import register_row, shown_value, write_operands
 from rocdbg.debugger.reports.kernel_registers import given_registers
 
@@ -16,28 +17,23 @@ if TYPE_CHECKING:
 STATUS = Category.STATUS
 
 
-def _need_running(shell: Shell) -> None:
-    if not shell.session.inferior.running:
-        raise CommandError("The program has no registers now.")
-
-
 @command(
-    "info operands", category=STATUS, needs=_need_running,
+    "info operands", category=STATUS, needs=need_registers,
     args=Arguments(Option("-all", "Show the values of vector registers in all lanes.", key="all_lanes")),
 )
 def info_operands(shell: Shell, all_lanes: bool) -> None:
-    """The registers that the instruction at the PC reads and will write, with their values.
+    """Show the registers that the instruction at the PC reads and will write, with their values.
 
     For vector registers the value in the focused lane is shown; EXEC, VCC and SCC are listed if the instruction uses
-    them implicitly. Changes by the previous instruction come first, as old and new value, if this command (or a stop
-    with `set operands on') was used there; a star marks operands that have changed since.
+    them implicitly. Changes by the previous instruction come first, with the old and the new value, if this command (or
+    a stop with `set operands on') showed its operands; a star marks operands that have changed since then.
     """
     write_operands(shell, all_lanes)
 
 
-@command("info kernel-registers", category=STATUS, needs=_need_running, args=Arguments())
+@command("info kernel-registers", category=STATUS, needs=need_registers, args=Arguments())
 def info_kernel_registers(shell: Shell) -> None:
-    """The registers that are initialised for the kernel when its waves begin, by meaning.
+    """Show the registers that are initialised for the kernel when its waves begin, by meaning.
 
     The values shown are the current ones (in the focused lane for vector registers): code may have overwritten the
     initial ones.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, required
 from rocdbg.cli.command_registry import Category, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.cli.text_columns import render
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ NEEDS_LOADED = "Argument required (the name of a loaded plug-in)."
     args=Arguments(required("name", text_of("NAME|PATH", Completes.PLUGIN), NEEDS_PLUGIN)),
 )
 def plugin_load(shell: Shell, name: str) -> None:
-    """Load a plug-in by the name it is installed under, or from a Python file."""
+    """Load an installed plug-in by its name, or a plug-in from a Python file."""
     shell.session.plugins.load(name)
 
 

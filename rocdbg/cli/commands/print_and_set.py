@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.breakpoint_numbers import numbers_at
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.displays import is_within
 from rocdbg.cli.folded_values import Places, write_samples
-from rocdbg.cli.kinds import COUNTED_FORMAT, EXPRESSION, OUTPUT_FORMAT, PRINT_FORMAT, SLASH, text_of
 from rocdbg.cli.operand_lines import operand_note
 from rocdbg.cli.printf import printf_pieces
-from rocdbg.cli.settings_table import PRINT_OPTIONS
+from rocdbg.cli.settings.print_settings import PRINT_OPTIONS
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import PrintSettings
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.format_letters import DESCRIPTORS, PLAIN, Format
 from rocdbg.debugger.values.value import Value
@@ -47,9 +47,9 @@ def _places(name: str, help_: str, value: Places) -> Option:
 
 
 PLACES = (
-    _places("-lanes", "On every lane of the wave.", Places.LANES),
-    _places("-waves", "In every resident wave.", Places.WAVES),
-    _places("-groups", "In every resident workgroup.", Places.GROUPS),
+    _places("-lanes", "Evaluate EXPRESSION in every lane of the wave.", Places.LANES),
+    _places("-waves", "Evaluate EXPRESSION in every resident wave.", Places.WAVES),
+    _places("-groups", "Evaluate EXPRESSION in every resident workgroup.", Places.GROUPS),
 )
 
 
@@ -66,9 +66,9 @@ def print_(shell: Shell, across: Places | None, settings: PrintSettings, fmt: Fo
     Variables are those of the focused lane and frame; an assignment changes the value in that lane. FMT is a letter: x
     hex, d decimal, u unsigned, o octal, t binary, a address, c char, f float, s string, z zero-padded hex, r raw. The
     value goes into the history: $1, $2, ... ($ the last, $$ the one before). With -lanes the value in every lane of the
-    wave is shown, with equal neighbours folded, and with the minimum, the maximum and the outliers; -waves and -groups
-    evaluate in the first active lane of every resident wave, or of every workgroup's first wave. The history then
-    remains unchanged.
+    wave is shown, with equal neighbours folded, and with the minimum, the maximum and the outliers; -waves evaluates
+    EXP in the first active lane of every resident wave, -groups only in the first wave of every workgroup. The history
+    then remains unchanged.
     """
     session = shell.session
     shown = fmt or PLAIN
@@ -116,7 +116,7 @@ def _show(shell: Shell, settings: PrintSettings, fmt: Format | None, value: Valu
 @command(
     "call", category=DATA,
     args=Arguments(
-        Option("-all", "Evaluate it on all active lanes of the wave at once.", bare=True), PRINT_OPTIONS,
+        Option("-all", "Evaluate EXPRESSION on all active lanes of the wave at once.", bare=True), PRINT_OPTIONS,
         optional("fmt", PRINT_FORMAT), optional("expression", EXPRESSION, ""), unknown=Unknown.EXPRESSION,
     ),
     usage="call [-all] [OPTION...] [/FMT] EXPRESSION",
@@ -186,7 +186,7 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
 
     FMT is a repeat count followed by a format letter (o, x, z, d, u, t, f, a, i instruction, c, s string) and a size
     letter (b byte, h halfword, w word, g giant). ADDRESS may be in any address space (local#0x10).
-    Without ADDRESS, the memory after what was shown last.
+    Without ADDRESS, shows the memory after the place shown last.
 
     x/kd shows kernel descriptors as the assembler's directives; ADDRESS may be the name of a kernel.
     """
@@ -230,9 +230,10 @@ def examine(shell: Shell, fmt: Format, address: str) -> None:
 def ptype(shell: Shell, flags: str, expression: str) -> None:
     """Print definition of type TYPE.
 
-    The argument is a type name or an expression; without one, the last value of the history. FLAGS are letters: o
-    prints offsets and sizes of a struct's members and the holes between them, x in hexadecimal (d in decimal); m omits
-    methods, t typedefs, M and T include them; r shows template arguments unabbreviated.
+    The argument is a type name or an expression; without one, the type of the last value in the history is printed.
+    FLAGS are letters. o prints the offsets and sizes of a struct's members, and the holes between them; with x these
+    numbers are hexadecimal, with d decimal. m omits methods, M includes them; t omits typedefs, T includes them. r
+    shows template arguments unabbreviated.
     """
     for line in shell.session.types.ptype(expression, flags):
         shell.line(line)

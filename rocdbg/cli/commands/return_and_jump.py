@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import CODE, EXPRESSION
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import finish_run
-from rocdbg.cli.kinds import CODE, EXPRESSION
-from rocdbg.cli.present import show_frame
+from rocdbg.cli.frame_lines import show_frame
 from rocdbg.debugger.base.errors import FocusError
 
 if TYPE_CHECKING:

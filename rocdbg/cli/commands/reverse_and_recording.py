@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION, FILE, INTEGER
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, Repeat, command
 from rocdbg.cli.commands.running import TIMES, finish_run
-from rocdbg.cli.kinds import EXPRESSION, FILE, INTEGER
+from rocdbg.cli.frame_lines import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.paths import expand
-from rocdbg.cli.present import frame_parts, lanes_phrase, show_frame
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.errors import DebuggerError
 
@@ -90,7 +90,7 @@ def reverse_continue(shell: Shell, count: int | None) -> None:
     from breakpoint, a number N may be used as an argument, which means to set the ignore count of that breakpoint to
     N - 1 (so that the breakpoint won't break until the Nth time it is reached). Works after the end of a run too.
     """
-    if shell.typed:
+    if shell.at_prompt:
         shell.line("Continuing.")
     shell.out.flush()
     finish_run(shell, shell.session.time.proceed(count))
@@ -106,7 +106,7 @@ def reverse_finish(shell: Shell) -> None:
     frame = shell.session.focus.frame()
     if frame.is_outermost:
         raise CommandError('"finish" not meaningful in the outermost frame.')
-    if shell.typed:
+    if shell.at_prompt:
         shell.out.styled([("", "Run back to call of "), *frame_parts(shell, frame, number=True), ("", "\n")])
     shell.out.flush()
     finish_run(shell, shell.session.time.finish())
@@ -192,7 +192,7 @@ def seek_ticks(shell: Shell, position: int) -> None:
 def checkpoint(shell: Shell) -> None:
     """Remember the current position in time; "restart N" returns to it.
 
-    The run then continues as recorded, until something is changed.
+    After "restart", the run continues as recorded, until something is changed.
     """
     _needs_past(shell)
     made = shell.session.time.keep()
@@ -261,7 +261,7 @@ def _show_write(shell: Shell, expression: str, first: bool) -> None:
     args=Arguments(required("expression", EXPRESSION, "Argument required (an expression that names a place).")),
 )
 def last_write(shell: Shell, expression: str) -> None:
-    """Show which instruction last wrote a place: when, which wave and lanes.
+    """Show which instruction last wrote a place, when, and in which wave and lanes.
 
     EXPRESSION names memory of any kind or a register ($v3, $s5). "record goto" with the position shown goes to just
     before the instruction. Writes by the debugger itself do not count.
@@ -274,9 +274,9 @@ def last_write(shell: Shell, expression: str) -> None:
     args=Arguments(required("expression", EXPRESSION, "Argument required (an expression that names a place).")),
 )
 def first_write(shell: Shell, expression: str) -> None:
-    """Show which instruction first wrote a place: when, which wave and lanes.
+    """Show which instruction first wrote a place, when, and in which wave and lanes.
 
-    As "last-write", from the beginning of the recording.
+    Like "last-write", but from the beginning of the recording.
     """
     _show_write(shell, expression, True)
 
@@ -288,10 +288,10 @@ def first_write(shell: Shell, expression: str) -> None:
 def origin(shell: Shell, expression: str) -> None:
     """Show where the value of a place comes from.
 
-    The last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and so on
-    through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to the
-    launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and lane,
-    source line, and what it wrote.
+    Shows the last write of EXPRESSION (memory of any kind, or a register), the last write of that write's source, and
+    so on through moves, loads and stores of any waves and lanes, back to the arithmetic that computed the value or to
+    the launch that initialised it. Each row is an instruction: its position in time (for "record goto"), thread and
+    lane, source line, and what it wrote.
     """
     value = shell.session.data.evaluate(expression)
     found = shell.session.time.find_origin(value)
@@ -304,10 +304,13 @@ def origin(shell: Shell, expression: str) -> None:
     if rows:
         shell.write(render(("Position", "Thread", "Line", "Value", "Instruction"), rows))
     if found.cut:
-        shell.line(f"More than {len(rows)} writes: go to the last and ask there.")
+        shell.line(
+            f'There are more than {len(rows)} writes: use "record goto" to go to the last one shown, and repeat the '
+            "command there."
+        )
         return
     operands = ", ".join(f"{name} = {shell.session.data.format(value)}" for name, value in found.operands)
-    shell.line(f"It comes from {found.end}{f' of {operands}' if operands else ''}.")
+    shell.line(f"The value comes from {found.end}{f' on {operands}' if operands else ''}.")
 
 
 # -- the recording

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rocdbg.cli.argument_kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoints import announce, ignore_words
-from rocdbg.cli.kinds import CODE, EXPRESSION, FILE, INTEGER, TEXT, number_of, text_of
-from rocdbg.cli.present import forget_threads, frame_parts, show_reason, show_stop, stand_at
+from rocdbg.cli.frame_lines import frame_parts
+from rocdbg.cli.settings.setting_value_kinds import UNSIGNED
+from rocdbg.cli.stop_messages import forget_threads, show_reason, show_stop, stand_at
 from rocdbg.cli.user_commands import BEFORE, STOP, run_hook
-from rocdbg.cli.value_kinds import UNSIGNED
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, Event
-from rocdbg.debugger.reports.listings import launch_lines
+from rocdbg.debugger.reports.program_tables import launch_lines
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _may_restart(shell: Shell) -> bool:
 def _take_arguments(shell: Shell, text: str) -> None:
     """The arguments of ``run`` are passed to the program, and kept for the next time."""
     if text and not shell.session.whole_program:
-        raise CommandError('run takes no arguments: the kernel\'s are set with "set arg".')
+        raise CommandError('run takes no arguments: use "set arg" to set those of the kernel.')
     if text:
         shell.session.program_launch.arguments = text
 
@@ -130,7 +131,7 @@ def _take_arguments(shell: Shell, text: str) -> None:
     "run", category=RUNNING, aliases=("r",), repeat=Repeat.NEVER,
     args=Arguments(
         Option(
-            "-until-different", "Run up to this many times with other schedules, until the contents of buffers differ.",
+            "-until-different", "Run up to N times with other schedules, until the contents of buffers differ.",
             kind=UNSIGNED, default=None, gives="int | None",
         ),
         optional("arguments", TEXT, "", "ARGUMENTS"),
@@ -192,7 +193,7 @@ def _run_until_different(shell: Shell, count: int) -> None:
 def start(shell: Shell, arguments: str) -> None:
     """Start the debugged program stopping at the beginning of the main procedure.
 
-    That is the beginning of the kernel; for a whole program, the beginning of the first kernel that it launches.
+    This is the beginning of the kernel or, for a whole program, of the first kernel that it launches.
     """
     _take_arguments(shell, arguments)
     if not _may_restart(shell):
@@ -359,8 +360,8 @@ def kill(shell: Shell) -> None:
 def detach(shell: Shell) -> None:
     """Detach a process or file previously attached.
 
-    A program that was started continues without stops, as long as rocdbg is there to run its kernels. A kernel that was
-    launched alone cannot be detached from.
+    A whole program continues without stops, and rocdbg keeps running until it ends, to run its kernels. You cannot
+    detach from a kernel that was launched alone.
     """
     if shell.session.inferior.target is None:
         raise CommandError("The program is not being run.")
@@ -379,7 +380,7 @@ def detach(shell: Shell) -> None:
     args=Arguments(required("file", FILE, "Argument required (a launch file).", "FILE.toml")),
 )
 def launch(shell: Shell, file: str) -> None:
-    """Read a launch file: which kernel of which file, on which grid, with which arguments."""
+    """Read a launch file, which says which kernel of which file to launch, on which grid and with which arguments."""
     shell.session.load(file)
     shell.auto_load.program_script()
 
@@ -414,7 +415,7 @@ def set_workgroup(shell: Shell, sizes: str) -> None:
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
 )
 def set_dynamic_lds(shell: Shell, size: int) -> None:
-    """Set the bytes of LDS that each workgroup of the next launch gets in addition to what the kernel declares."""
+    """Set how many bytes of LDS each workgroup of the next launch gets beyond those that the kernel declares."""
     shell.session.launch.set_dynamic_lds(size)
 
 
@@ -423,17 +424,20 @@ def set_dynamic_lds(shell: Shell, size: int) -> None:
     args=Arguments(required("size", INTEGER, "Argument required (a number of bytes).", "BYTES")),
 )
 def set_stack_size(shell: Shell, size: int) -> None:
-    """Set the bytes of stack per lane of the next launch if the compiler could not determine the need.
+    """Set how many bytes of stack each lane of the next launch gets if the compiler could not determine the need.
 
-    This applies to recursion and calls through pointers; the default is 16384. In a launch file this is `stack_size`.
+    This applies to kernels with recursion or calls through pointers; the default is 16384. The same setting in a launch
+    file is `stack_size`.
     """
     shell.session.launch.stack_size = size
 
 
 @command("show stack-size", category=RUNNING, args=Arguments())
 def show_stack_size(shell: Shell) -> None:
-    """Show the bytes of stack per lane if the compiler could not determine the need."""
-    shell.line(f"Lanes get {shell.session.launch.stack_size} bytes of stack where the compiler could not tell.")
+    """Show how many bytes of stack each lane gets if the compiler could not determine the need."""
+    shell.line(
+        f"Each lane gets {shell.session.launch.stack_size} bytes of stack if the compiler could not determine the need."
+    )
 
 
 @command(
@@ -451,10 +455,10 @@ def set_arg(shell: Shell, index: int, value: str) -> None:
       set arg 1 f32[1024]:arange
       set arg 2 i32[4]:[1, 2, 3, 4]
     Types are i8..i64, u8..u64, f16, bf16, f32, f64 and bytes; contents are zeros, ones, arange, random:SEED or
-    file:data.npy. A vector or a structure by value, and bytes of LDS for a "local" pointer of OpenCL:
+    file:data.npy. These set a vector or structure by value, and bytes of LDS for a "local" pointer of OpenCL:
       set arg 3 value f32[4]:[1, 2, 3, 4]
       set arg 4 local[256]
-    Images and samplers, together a texture of HIP:
+    These set an image, a sampler, and a texture of HIP, which is both:
       set arg 5 image rgba8[64,32]:random:1
       set arg 6 sampler linear clamp
       set arg 7 texture nearest wrap, r32f[16]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import act_on, numbers_of
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import EXPRESSION, text_of
 from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
 from rocdbg.cli.printf import format_printf
 from rocdbg.cli.script import STEPPING, Block
-from rocdbg.cli.session_settings import LANGUAGES
+from rocdbg.cli.settings.setting_value_kinds import split_word
+from rocdbg.cli.settings.source_settings import LANGUAGES
 from rocdbg.cli.user_commands import body_lines, check_define, check_document, define, document
-from rocdbg.cli.value_kinds import split_word
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 from rocdbg.debugger.reports.symbol_queries import demangled
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import EXPRESSION, TEXT, WORD, text_of, words_of
 from rocdbg.cli.arguments import Arguments, Kind, optional, required
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Completes, Registry, command
 from rocdbg.cli.commands.print_and_set import assign
-from rocdbg.cli.kinds import EXPRESSION, TEXT, WORD, text_of, words_of
 from rocdbg.cli.paths import search_folder
-from rocdbg.cli.setting_declaration import Setting
-from rocdbg.cli.settings_table import SETTINGS, directories_line
-from rocdbg.cli.value_kinds import String
+from rocdbg.cli.settings.all_settings import SETTINGS
+from rocdbg.cli.settings.setting_declaration import Setting
+from rocdbg.cli.settings.setting_value_kinds import String
+from rocdbg.cli.settings.source_settings import directories_line
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
@@ -53,12 +54,11 @@ def _add_setting(registry: Registry, setting: Setting) -> None:
 
 
 def _add_late_settings(registry: Registry) -> None:
-    from rocdbg.cli.gdb_settings import settings_without_effect
-    from rocdbg.cli.gdb_settings_away import add_settings_away
-    from rocdbg.cli.session_settings import session_settings
-    from rocdbg.cli.style_settings import style_settings
+    from rocdbg.cli.settings.refused_settings import add_settings_away
+    from rocdbg.cli.settings.settings_without_effect import settings_without_effect
+    from rocdbg.cli.settings.style_settings import style_settings
 
-    for setting in (*session_settings(), *style_settings(), *settings_without_effect()):
+    for setting in (*style_settings(), *settings_without_effect()):
         if not registry.has_spec(f"set {setting.name}"):  # some are commands
             _add_setting(registry, setting)
     add_settings_away(registry)
@@ -184,7 +184,8 @@ def directory(shell: Shell, folders: list[str] | None) -> None:
     elif shell.confirm("Reinitialize source path to $cdir:$cwd?"):
         settings.directories = ["$cdir", "$cwd"]
     shell.session.sources.forget()
-    shell.line(directories_line(shell))
+    if shell.at_prompt:
+        shell.line(directories_line(shell))
 
 
 @command(

@@ -7,10 +7,10 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
-from rocdbg.cli.value_kinds import split_word
+from rocdbg.cli.settings.setting_value_kinds import split_word
 from rocdbg.cli.writer import Capture
 from rocdbg.errors import Error
 
@@ -73,7 +73,10 @@ def edit(shell: Shell, location: str) -> None:
     place = places.source_line(location) if location else places.default_line()
     path = shell.session.sources.text(place.file).path
     if path is None:
-        raise CommandError(f"{place.file.name} does not exist as a file: its text is in the debug information.")
+        raise CommandError(
+            f"Cannot edit {place.file.name}: it does not exist as a file; its text is embedded in the debug "
+            "information."
+        )
     _run(shell, f"{os.environ.get('EDITOR') or '/bin/ex'} +{place.line} {shlex.quote(str(path))}")
 
 
@@ -84,8 +87,8 @@ def edit(shell: Shell, location: str) -> None:
 def pipe(shell: Shell, text: str) -> None:
     """Send the output of a rocdbg command to a shell command.
 
-    With -d DELIM, that separates the two instead of "|". $_shell_exitcode is the exit status of the shell
-    command afterwards.
+    With -d DELIM, the word DELIM separates the two commands instead of "|". $_shell_exitcode is the exit status of the
+    shell command afterwards.
     """
     delimiter = "|"
     if split_word(text)[0] == "-d":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of, words_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.command_registry import Category, Completes, Repeat, command
 from rocdbg.cli.commands.running import finish_run
-from rocdbg.cli.kinds import text_of, words_of
 from rocdbg.cli.signal_table import HEAD, IGNORED
 from rocdbg.debugger.running.stop_events import Signal
 
@@ -63,7 +63,7 @@ def info_signals(shell: Shell, signal: str) -> None:
 def interrupt(shell: Shell) -> None:
     """Interrupt the execution of the debugged program.
 
-    Commands wait until the program has stopped, so that this command never finds a running program: use Ctrl-C.
+    Every command waits until the program has stopped, so this one never finds a running program: use Ctrl-C instead.
     """
 
 
@@ -84,7 +84,8 @@ def signal(shell: Shell, signal: str) -> None:
     if row is None:
         number = shell.session.data.integer(signal)
         row = table.by_number(number) if number else None
-    shell.line(f"Continuing with {f'signal {row.name}' if row is not None else 'no signal'}.")
+    if shell.at_prompt:
+        shell.line(f"Continuing with {f'signal {row.name}' if row is not None else 'no signal'}.")
     shell.out.flush()
     ends = row is not None and row.name not in IGNORED
     given = Signal(row.name, row.description) if row is not None and ends else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.breakpoint_numbers import numbers_of
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import text_of
 from rocdbg.debugger.base.patterns import PatternError, compile_pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.skip_list import Skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
-from rocdbg.cli.kinds import LOCATION, REGEXP, SLASHES, text_of
 from rocdbg.cli.paths import shown_name
 from rocdbg.cli.source_listing import around, search, show_lines, source_lines, write_instructions
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError
@@ -19,8 +19,8 @@ from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
-from rocdbg.debugger.reports.listings import unit_facts
 from rocdbg.debugger.reports.place_queries import SourceFile, SourcePlace, UnknownLineError
+from rocdbg.debugger.reports.program_tables import unit_facts
 from rocdbg.errors import Error
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def _mixed(shell: Shell, lines: list[DisassemblyLine], raw: bool, in_line_order:
 
 
 def _show_source(shell: Shell, file: SourceFile, first: int, last: int) -> None:
-    """Lines of a file with their numbers; for a file that is not found, only the last number."""
+    """Show lines of a file with their numbers; if the file is not found, show only the number of the last line."""
     try:
         shell.session.sources.line(file, last)
         whole = shell.session.sources.text(file).lines

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.cli.argument_kinds import INTEGER, NAME, REGEXP, text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
-from rocdbg.cli.kinds import INTEGER, NAME, REGEXP, text_of
-from rocdbg.cli.present import argument_parts, show_frame
-from rocdbg.cli.settings_table import FRAME_OPTIONS
-from rocdbg.cli.value_kinds import BOOLEAN, STRING
+from rocdbg.cli.frame_lines import argument_parts, show_frame
+from rocdbg.cli.settings.print_settings import FRAME_OPTIONS
+from rocdbg.cli.settings.setting_value_kinds import BOOLEAN, STRING
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.base.errors import FocusError, NoRegistersError
 from rocdbg.debugger.base.patterns import Pattern, compile_pattern
-from rocdbg.debugger.base.settings import PrintSettings
 from rocdbg.debugger.frames.frames import Frame, FrameKind
 from rocdbg.debugger.frames.selection import DIVERGENT
 from rocdbg.debugger.reports.info_frame import describe_frame, frame_address
@@ -60,7 +60,7 @@ def printing(shell: Shell, settings: PrintSettings) -> Iterator[None]:
         shell.session.settings.print = kept
 
 
-PAST = "Backtraces end at the kernel: nothing of the program is beyond it."
+PAST = "Backtraces end at the kernel, which has no caller."
 
 
 @command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import FILE, INTEGER, TEXT
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_options import Option
 from rocdbg.cli.command_registry import (
@@ -14,7 +15,6 @@ from rocdbg.cli.command_registry import (
     command,
 )
 from rocdbg.cli.escapes import unescape
-from rocdbg.cli.kinds import FILE, INTEGER, TEXT
 from rocdbg.cli.leaving_commands import Quit
 from rocdbg.cli.paths import expand
 
@@ -31,8 +31,8 @@ SUPPORT = Category.SUPPORT
 def quit_(shell: Shell, status: int | None) -> None:
     """Exit rocdbg.
 
-    The optional expression STATUS becomes the exit status. Without it that is 0, unless -return-child-result or
-    "set exit-status strict" make another one of what was launched.
+    The optional expression STATUS becomes the exit status. Without STATUS, the exit status is 0, unless
+    -return-child-result or "set exit-status strict" derives it from the results of launches.
     """
     target = shell.session.inferior.target
     if target is not None and not target.finished:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rocdbg.addresses import LoadedAddress
+from rocdbg.cli.argument_kinds import text_of
 from rocdbg.cli.arguments import Arguments, optional
 from rocdbg.cli.command_registry import CommandError, Completes, command
 from rocdbg.cli.commands.tracing import TRACEPOINTS, tracing_of
-from rocdbg.cli.kinds import text_of
-from rocdbg.cli.present import show_frame
+from rocdbg.cli.frame_lines import show_frame
 from rocdbg.cli.register_tables import register_lines
 from rocdbg.debugger import lane_list, lane_ranges
 from rocdbg.debugger.expr.parsing.parser import split_arguments
@@ -43,7 +43,7 @@ def _find(shell: Shell, number: int) -> None:
     row = program.line_at(LoadedAddress(frame.layout.pc)) if program is not None and frame is not None else None
     session.convenience.set_int("trace_line", row.line if row is not None else -1)
     if frame is not None and not known:
-        shell.warn("The past of this run is not known: only what was collected can be shown, by tdump.")
+        shell.warn('This run was not recorded: only the collected data can be shown, with "tdump".')
     if not _asked(shell):
         return
     if frame is None:

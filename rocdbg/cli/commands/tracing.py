@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocdbg.cli.argument_kinds import FILE, text_of
 from rocdbg.cli.arguments import Arguments, optional, required
 from rocdbg.cli.breakpoint_numbers import each_breakpoint, numbers_of
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.commands.breakpoint_tables import save, show_breakpoints
 from rocdbg.cli.commands.breakpoints import STOP, WHERE_AND_WHEN, Wanted, set_breakpoint
-from rocdbg.cli.kinds import FILE, text_of
 from rocdbg.cli.number_words import as_digits
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint, parse_actions, parse_pass_count
 from rocdbg.debugger.values import c_types
@@ -57,7 +57,7 @@ def trace(shell: Shell, wanted: Wanted) -> None:
 def actions(shell: Shell, number: str) -> None:
     """Specify the actions to be taken at a tracepoint.
 
-    They follow, one per line; end with a line of just "end". Without a number, those of the last tracepoint.
+    They follow, one per line; end with a line of just "end". Without a number, they are for the last tracepoint.
     "collect EXPRESSION, ..." collects values, "teval EXPRESSION, ..." evaluates without collecting anything.
     """
     raise CommandError('This command takes a block of lines that ends with "end".')
@@ -107,8 +107,8 @@ def collect(shell: Shell, text: str) -> None:
 def teval(shell: Shell, text: str) -> None:
     """Specify one or more expressions to be evaluated at a tracepoint.
 
-    The result of each evaluation will be discarded: the purpose is to change trace state variables. Waves have to stop
-    for this, so that such a tracepoint is slow. Note: this command can only be used in a tracepoint "actions" list.
+    The result of each evaluation will be discarded: the purpose is to change trace state variables. Such a tracepoint
+    is slow, because waves have to stop for it. Note: this command can only be used in a tracepoint "actions" list.
     """
     raise CommandError(ONLY_THERE)
 

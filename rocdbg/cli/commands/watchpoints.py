@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from rocdbg.cli.argument_kinds import NUMBERS
 from rocdbg.cli.arguments import Arguments, Kind, optional
 from rocdbg.cli.command_registry import Category, CommandError, Completes, command
 from rocdbg.cli.commands.breakpoint_tables import show_breakpoints
-from rocdbg.cli.kinds import NUMBERS
 from rocdbg.cli.number_ranges import NumberList
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint

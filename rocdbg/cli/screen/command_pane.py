@@ -41,7 +41,9 @@ class CommandPane(Pane):
         self.back = 0
 
     def restyle(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-        """Change the theme: text written with the sequences of the former theme looks as with those of the new one."""
+        """Change the theme: text that was written with the escape sequences of the former theme is also shown in the
+        styles of the new theme.
+        """
         new = {sequence: now.get(role, "") for role, sequence in before.items() if sequence}
         if not new:
             return

@@ -98,7 +98,9 @@ def filled(text: str, width: int) -> str:
 
 
 def fitting(rows: list[tuple[str, list[str]]], width: int, others: int) -> int:
-    """Return next to how many other lanes all digits of every number fit; at least one, if there is another lane."""
+    """Return how many other lanes can be shown without cutting off digits of a number; at least one, if there is
+    another lane.
+    """
     most = max((columns(text) for _, texts in rows for text in texts if NUMBER.fullmatch(text)), default=0)
     return next((count for count in range(others, 1, -1) if width // (1 + count) > most + 1), min(others, 1))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
     from rocdbg.debugger.base.focus import Focus
     from rocdbg.debugger.frames.frames import Frame
-    from rocdbg.debugger.target.state import WaveInfo
+    from rocdbg.debugger.target.capabilities.target_state import WaveInfo
 
 BARS = " ▁▂▃▄▅▆▇█"
 PLAIN_BARS = " .:-=+*%#"

@@ -58,7 +58,7 @@ _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE
 
 
 class Annotated(Struct, frozen=True):
-    """The number of functions, and of those that gained unwind rules and lane PCs."""
+    """How many functions an object has, how many of them gained unwind rules, and how many gained lane PCs."""
 
     functions: int
     unwound: int
@@ -106,7 +106,7 @@ def _umask() -> int:
 def annotated(code_object: CodeObject, path: Path) -> tuple[bytes, Annotated]:
     """Return the bytes of an annotated code object. Raises `rocdbg.Error` if it is unlinked or damaged."""
     if code_object.is_relocatable:
-        raise AnnotationError(f"{path}: an unlinked object: link it first (ld.lld -shared)")
+        raise AnnotationError(f"{path} is an unlinked object: link it first, with ld.lld -shared")
     program = Program(code_object, path, _OwnSections())
     machine_code = MachineCode(program)
     annotation = Annotation(program, machine_code)
@@ -146,7 +146,7 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
 
 
 def _as_described(row: Row) -> Row:
-    """Return a row with the CFA of kernels by AMDGPU usage, "Kernel Prolog": address 0 as lanes see it."""
+    """Return a row in which the CFA of a kernel is address 0 as lanes see it (AMDGPU usage, "Kernel Prolog")."""
     if row.rules.get(PC) == UndefinedRule():
         return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
     return row

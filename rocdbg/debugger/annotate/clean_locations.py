@@ -34,7 +34,8 @@ def clean_location(program: Program, die: Die, data: bytes, target: str, wave_si
 
 
 def _register_bits(data: bytes, architecture: Architecture) -> int | None:
-    """Return how many bits of an object a location that is (part of) a register can hold; None for other locations."""
+    """If a location is a register or part of one, return how many bits of an object it can hold; otherwise return None.
+    """
     operations = decode(data)
     if not operations:
         return None
@@ -78,7 +79,9 @@ class LdsPlaces:
         return {entry: offset for entry, offset in found.items() if entry not in conflicts}
 
     def location(self, die: Die) -> bytes | None:
-        """Return the location of a variable in LDS; ``None`` if it has one already or its place is not known."""
+        """Return the location of a variable in LDS; ``None`` if debug information already gives a location, or if the
+        place of the variable is not known.
+        """
         offset = self._places.get(die.offset)
         if offset is None:
             return None

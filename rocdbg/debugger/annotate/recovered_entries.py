@@ -39,7 +39,7 @@ _NEWER_CODES = {
 """The codes of the extensions' attributes in upstream LLVM: those of dialect "amd"."""
 _VARIABLES = (Tag.VARIABLE, Tag.FORMAL_PARAMETER)
 _MOST_BYTES = 64 << 20
-"""The maximum size of all lane location lists together: functions beyond it get none."""
+"""The maximum size of all lane location lists together: functions whose lists would exceed it get no lists."""
 
 
 class CodeRange(Struct, frozen=True):

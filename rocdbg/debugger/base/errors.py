@@ -15,11 +15,14 @@ class ControlFlow(BaseException):
     """
 
 
+NO_SYMBOL_TABLE = 'No symbol table is loaded.  Use the "file" command.'
+
+
 class NoProgramError(DebuggerError):
     """A command needs a code object, but none is loaded."""
 
     def __init__(self) -> None:
-        super().__init__('No symbol table is loaded.  Use the "file" command.')
+        super().__init__(NO_SYMBOL_TABLE)
 
 
 class NotRunningError(DebuggerError):
@@ -40,7 +43,7 @@ class UnusedLaneError(NoRegistersError):
     """A frame was requested for an unused lane of a partial wave."""
 
     def __init__(self, lane: int) -> None:
-        NotRunningError.__init__(self, f"No stack: lane {lane} is unused, it has no work-item.")
+        NotRunningError.__init__(self, f"No stack: lane {lane} is unused (it has no work-item).")
 
 
 class MemoryAccessError(DebuggerError):
@@ -102,7 +105,7 @@ class TypeNameError(ExpressionError):
 
 
 class UnavailableError(DebuggerError):
-    """A value is needed that does not exist, because it is optimized out or unavailable."""
+    """A required value does not exist, because it is optimized out or unavailable."""
 
 
 class LocationSpecError(DebuggerError):

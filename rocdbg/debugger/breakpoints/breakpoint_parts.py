@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.breakpoints.breakpoint_table import BreakpointTable
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior

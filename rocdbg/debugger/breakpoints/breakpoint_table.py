@@ -30,7 +30,8 @@ class Disposition(enum.Enum):
 
 
 class _Noted(Struct):
-    """Counts its changes, so that what is derived from thousands of breakpoints is computed again only after a change.
+    """Counts changes to its fields, so that results derived from thousands of breakpoints are computed again only after
+    a change.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -51,7 +52,7 @@ def note_change() -> None:
 
 
 class BreakpointLocation(_Noted):
-    """One address of a breakpoint; ``number`` counts from 1 within it.
+    """One address of a breakpoint; ``number`` is its number among the addresses of the breakpoint, from 1.
 
     ``invalid``: the breakpoint's condition has no meaning there, so it never stops there.
     """
@@ -115,7 +116,9 @@ class Breakpoint(_Noted):
         return frozenset(place.address for place in self.locations if place.enabled and not place.invalid)
 
     def lanes_of(self, arrival: Arrival) -> int:
-        """Return the lanes concerned, of a wave that is at one of its addresses; 0 if the wave is not concerned."""
+        """Return which lanes the breakpoint concerns, of a wave at one of its addresses; 0 if it does not concern the
+        wave.
+        """
         if arrival.again or (self.thread is not None and self.thread != arrival.thread):
             return 0
         return arrival.active if self.lane is None else arrival.active & 1 << self.lane
@@ -129,7 +132,7 @@ class Breakpoint(_Noted):
         """Count an arrival as a hit."""
 
     def stops(self) -> None:
-        """Record that it stops the program now, which with `Disposition.DISABLE` may be the last time."""
+        """Record that the breakpoint stops the program now. With `Disposition.DISABLE`, this may disable it."""
         if self.disposition is Disposition.DISABLE:
             self.enable_count -= 1
             self.enabled = self.enable_count > 0
@@ -164,7 +167,7 @@ class Hit(Struct, frozen=True):
 
 
 class Arrival(Struct, frozen=True):
-    """A wave at an address: its active lanes, a function that evaluates conditions, and the lanes that it has.
+    """A wave at an address: its active lanes, a function that evaluates conditions, and all lanes of the wave.
 
     ``condition`` returns the lanes, among those of a given mask, for which a text is true; it raises `rocdbg.Error` if
     the text cannot be evaluated for one of them. ``again``: the wave was there before, and only catchpoints have to be
@@ -194,7 +197,8 @@ class BreakpointTable:
         """The number of the last breakpoint before `rbreak` created several."""
         self._known_version: object = None
         self._known_addresses: dict[bool, frozenset[LoadedAddress]] = {}
-        """Addresses of breakpoints that have places, as of `_known_version`; the key: only those that stop the program.
+        """Addresses of breakpoints that have places, as of `_known_version`. The key is True for the addresses of only
+        those breakpoints that stop the program.
         """
 
     def __iter__(self) -> Iterator[Breakpoint]:
@@ -205,8 +209,7 @@ class BreakpointTable:
 
     @property
     def version(self) -> object:
-        """A value that changes with every change of a breakpoint (except hit counts), and with programs' load
-        addresses.
+        """A value that changes whenever a breakpoint (apart from its hit counts) or a program's load address changes.
         """
         return _changes, self._places.bases()
 
@@ -429,8 +432,8 @@ class BreakpointTable:
         return found, problems
 
     def counts(self, made: Breakpoint, arrival: Arrival, lanes: int, problem: Callable[[str], None]) -> int | None:
-        """Return those of the ``lanes`` concerned for which a breakpoint without a place stops their wave; None if it
-        does not stop. Update the counts.
+        """Return those of ``lanes`` for which a breakpoint without a place stops their wave; None if it does not stop
+        the wave. Update the breakpoint's counts.
         """
         if made.thread is not None and made.thread != arrival.thread:
             return None

@@ -20,8 +20,8 @@ from rocdbg.debugger.base.errors import BreakpointError
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.breakpoint_table import Arrival, Disposition, Hit
 from rocdbg.debugger.breakpoints.catchpoints import BEGIN, END, Catchpoint, Event
-from rocdbg.debugger.target.runnable import TargetStop
-from rocdbg.debugger.target.state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.target_state import DispatchInfo, LoadedCodeObject, Target, WaveInfo
 from rocdbg.sim.core.builder import Op
 from rocdbg.sim.core.lane_expressions import Field, Node, apply, both, constant
 
@@ -39,7 +39,9 @@ class Catcher:
         self._found: dict[frozenset[str], frozenset[LoadedAddress]] = {}
         self._target: Target | None = None
         self.looked_at: int | None = None
-        """The wave whose place was last examined since the command began: it continues from there."""
+        """The wave whose place was examined last since the command began: it may continue from there without stopping
+        again.
+        """
         self._again: set[int] = set()
         """Waves that have to stop once more where they are."""
         self._travelled = self._replaying = False
@@ -186,7 +188,9 @@ class Catcher:
         return stepped in self._again
 
     def _recall(self, position: int, live: bool) -> None:
-        """Restore which ends of waves were reported, up to a position in time: they are not reported again."""
+        """Restore the record of the ends of waves that were reported up to a position in time, so that they are not
+        reported again.
+        """
         for one in self._catchpoints():
             if live:  # drop reports about a future that was discarded
                 one.report_positions = {wave: at for wave, at in one.report_positions.items() if at <= position}

@@ -24,8 +24,8 @@ from rocdbg.debugger.breakpoints.condition_tables import FEW, TableMaker
 from rocdbg.debugger.breakpoints.dynamic_printf import Columns, DynamicPrintf, Passed
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
-from rocdbg.debugger.target.deciding import deciding_of
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.condition_deciding import deciding_of
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.errors import Error
 from rocdbg.sim.core.builder import Op
 from rocdbg.sim.core.checks import ANY_WAVE, MAX_CONDITIONS, RECORD_HEAD, Check, Condition, Counter, Log
@@ -70,7 +70,7 @@ class NativeConditions:
         self._at: dict[int, list[Breakpoint]] = {}
         self._known_for: object = None
         self._lasting: dict[int, Check] = {}
-        """Checks that stay valid until `_known_for` or what is known about their place changes."""
+        """Checks that stay valid until `_known_for` changes, or until more is known about their places."""
         self._open: set[int] = set()
         """Addresses for which checks have to be created anew."""
 
@@ -374,8 +374,8 @@ class NativeConditions:
         return compiled.node, compiled.literals + cells
 
     def answers(self, asked: Iterable[tuple[str, int]], thread: int, pc: int) -> dict[tuple[str, int], int]:
-        """Evaluate compiled conditions. Each is given with the lanes for which it is wanted; return those for which it
-        holds.
+        """Evaluate compiled conditions. Each condition is given with the lanes in which it is to be evaluated; return,
+        for each, the lanes in which it holds.
 
         Conditions that are not compiled, or that compiled code does not decide, are left out. Raises `work.Stopped`.
         """

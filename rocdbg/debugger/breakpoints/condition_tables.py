@@ -12,7 +12,8 @@ from rocdbg.sim.core.checks import ANY_WAVE, Counter, Table
 from rocdbg.sim.core.lane_expressions import Cell, Node, with_cells
 
 FEW = 8
-"""Up to this number of conditions at a place, and of places, each is compiled by itself: such code is a little faster.
+"""If a place has at most this many conditions, and at most this many places have conditions, each condition is compiled
+by itself, because such code is a little faster.
 """
 _UNCOUNTED = Counter()
 """The counter of conditions that stop their wave wherever they hold, so that nothing has to be counted natively."""
@@ -84,8 +85,8 @@ class TableMaker:
         )
 
     def _with_numbers(self, node: Node, first: Sequence[int], varies: Sequence[bool]) -> Node:
-        """Return the expression in which numbers replace the cells that are the same in all rows: what then depends on
-        no cell is computed only once for all rows.
+        """Return the expression in which numbers replace the cells that are the same in all rows: parts of the
+        expression that then depend on no cell are computed only once for all rows.
         """
         key = id(node), tuple(None if vary else number for number, vary in zip(first, varies, strict=True))
         known = self._kept.get(key)

@@ -76,7 +76,9 @@ class DynamicPrintf(Breakpoint):
 
 
 class Columns(Struct, frozen=True):
-    """The values of lanes when they passed, as bits (uint64[argument, lane]), and the types of the arguments."""
+    """The values of the arguments in each lane when the lane passed, as bits (uint64[argument, lane]), and the types of
+    the arguments.
+    """
 
     bits: NDArray[np.uint64]
     types: tuple[Type, ...]
@@ -108,7 +110,8 @@ the wave's current position.
 def print_hits(
     hits: Sequence[Hit], thread: int, show: Print | None, problem: Callable[[str], None]
 ) -> list[Hit]:
-    """Print the dprintf hits; return the hits that stop the wave, which are all others, and dprintf hits that failed.
+    """Print the dprintf hits; return the hits that stop the wave: those of all other breakpoints, and the dprintf hits
+    that failed.
     """
     stopping = []
     for hit in hits:

@@ -1,4 +1,6 @@
-"""Memory that ``watch -location`` watches: as an expression, and as the wave and lane in which it was set see it."""
+"""Memory that ``watch -location`` watches: an expression for it, and access to it as seen by the wave and lane in which
+the watchpoint was set.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.evaluator import Evaluator
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import address_of, follow
-from rocdbg.debugger.target.runnable import WatchedMemory
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.runnable import WatchedMemory
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 
 MAX_WATCHED = 1 << 16
@@ -22,7 +24,7 @@ MAX_WATCHED = 1 << 16
 
 
 class WatchedPlace(Struct, frozen=True):
-    """Memory to watch; ``text`` is an expression for it.
+    """What to watch: the value, or the memory, of the expression ``text``.
 
     For a bit-field, this is the storage unit that contains it: the field has ``bit_size`` bits from ``bit_offset`` on,
     and may continue past the unit.

@@ -20,6 +20,7 @@ from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
 from rocdbg.debugger.breakpoints.watched_memory import (
     MAX_WATCHED,
+    WatchedPlace,
     is_lane_memory,
     need_lane_memory,
     read_watched,
@@ -35,7 +36,7 @@ from rocdbg.debugger.expr.value_access import follow
 from rocdbg.debugger.frames.frame_registers import RegisterFile
 from rocdbg.debugger.frames.frames import Frame, physical_place
 from rocdbg.debugger.frames.wave_access import ThreadAccess
-from rocdbg.debugger.target.runnable import TargetStop, WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, WatchedMemory
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory
@@ -85,11 +86,10 @@ class Watcher:
         environment = self._parts.data.environment()
         if is_constant_text(text, environment):
             raise ExpressionError(f"Cannot watch constant value `{text}'.")
-        made = Watchpoint(0, f"-location {text}" if location else text, expression=text)
+        made = Watchpoint(0, f"-location {text}" if location else text, watched=WatchedPlace(text))
         running = self._parts.inferior.target is not None and focus.thread is not None
         if location or mask is not None:
-            made.located = watched_place(text, self._parts.data, focus, mask)
-            made.expression = made.located.text
+            made.watched = watched_place(text, self._parts.data, focus, mask)
             made.masked = mask is not None
         elif running and self._needs_frame(text):
             frame = self._parts.inferior.frame(focus)
@@ -130,8 +130,8 @@ class Watcher:
         )
 
     def _is_direct(self, made: Watchpoint, focus: Focus) -> bool:
-        """Whether, on each lane, only one piece of memory was read for the value, which has the value's size and is not
-        a bit-field.
+        """Whether, on each lane, the value was read from a single piece of memory that has the size of the value and is
+        not a bit-field.
         """
         if made.needs_checks or "$" in made.expression or len(made.memory) != len(made.values):
             return False
@@ -140,8 +140,7 @@ class Watcher:
         level = self.frame_of(made) if made.scoped else None
         first = focus if level is None else Focus(made.wave, made.lanes[0], level)
         environment = self._parts.data.environment(first)
-        value = follow(Evaluator(environment).text(made.expression), environment)
-        value = value if made.located is None else made.located.value(value)
+        value = _evaluated(made, environment)
         place, read = value.address, (made.memory[0].space, made.memory[0].address)
         is_whole = value.bit_size is None and not c_types.is_void(value.type)
         return is_whole and place is not None and (place.space, place.value) == read
@@ -252,10 +251,9 @@ class Watcher:
         environment = replace(environment, given_memory=recorded)
         with self._recorded(environment, watchpoint):
             try:
-                value = follow(Evaluator(environment).text(watchpoint.expression), environment)
-                value = value if watchpoint.located is None else watchpoint.located.value(value)
+                value = _evaluated(watchpoint, environment)
                 if value.size > MAX_WATCHED:
-                    raise ExpressionError("Cannot watch a value of this size.")
+                    raise ExpressionError(f"Cannot watch a value of {value.size} bytes: the limit is {MAX_WATCHED}.")
                 return value if c_types.is_void(value.type) else Value(value.type, data=value.contents())
             except (NoSymbolError, ExpressionError, NoRegistersError):
                 raise
@@ -320,10 +318,9 @@ class Watcher:
         return Check(tuple(Condition(constant(1), None, Counter(), wave=wave) for wave in waves))
 
     def stepped(self, focus: int | None) -> int | None:
-        """Return the wave that has to be single-stepped, None if there is none.
-
-        That is a wave whose registers hold the watched value and cannot be checked otherwise. It is the focused wave if
-        a command has changed a watched value, which is reported after the next instruction.
+        """Return the wave that has to be single-stepped, None if there is none. A wave has to be single-stepped if its
+        registers hold a watched value and cannot be checked in another way. The focused wave has to be single-stepped
+        if a command has changed a watched value, because the change is reported after the next instruction.
         """
         if any(self._is_stale(one) for one in self.all() if one.is_idle):
             return focus
@@ -394,6 +391,11 @@ class Watcher:
         return found
 
 
+def _evaluated(watchpoint: Watchpoint, environment: Environment) -> Value:
+    value = follow(Evaluator(environment).text(watchpoint.expression), environment)
+    return watchpoint.watched.value(value)
+
+
 def _bytes(values: Iterable[Value | None]) -> list[bytes | None]:
     return [value.data if value is not None else None for value in values]
 
@@ -414,7 +416,7 @@ class RecordedMemory(Struct):
         return self.memory.read(space, address, size)
 
     def write(self, space: int, address: int, data: bytes) -> None:
-        raise ExpressionError("A watched expression cannot assign.")
+        raise ExpressionError("A watched expression cannot contain an assignment.")
 
     def generic_address(self, space: int, address: int) -> int | None:
         return self.memory.generic_address(space, address)

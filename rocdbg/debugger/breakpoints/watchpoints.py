@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.watched_memory import WatchedPlace
-from rocdbg.debugger.target.runnable import WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import WatchedMemory
 from rocdbg.debugger.values.value import Value
 
 Place = tuple[int | None, int | None]
@@ -17,15 +17,14 @@ RegisterDword = tuple[int, int]
 class Watchpoint(Breakpoint):
     """A request to watch an expression; ``text`` is the expression as displayed.
 
-    ``expression`` is evaluated for each of ``lanes`` of wave ``wave``; these are the wave and lanes of the scope.
+    ``watched`` is evaluated for each of ``lanes`` of wave ``wave``; these are the wave and lanes of the scope.
     Without a wave, it is evaluated once for the whole program. ``scoped``: the expression has a meaning only in one
-    frame, that of ``function`` (a file address) at ``place``, and the watchpoint ends with the frame. ``masked``: all
-    memory is watched whose address agrees with that of the expression in the bits that a mask sets.
+    frame, that of ``function`` (a file address) at ``place``, and the watchpoint ends with the frame. ``masked``: the
+    watchpoint watches all memory whose address agrees with that of the expression in the bits that a mask sets.
     """
 
-    expression: str = ""
-    located: WatchedPlace | None = None
-    """Where the expression was when the watchpoint was set, if that place is watched."""
+    watched: WatchedPlace = WatchedPlace("")
+    """The expression, or the place that it denoted when the watchpoint was set, if that place is watched."""
     wave: int | None = None
     lanes: tuple[int | None, ...] = (None,)
     scoped: bool = False
@@ -61,6 +60,11 @@ class Watchpoint(Breakpoint):
     """Whether it was evaluated in a running program; before that, it is not known whether anything is read for it."""
     software: bool = False
     """Whether the user requested a software watchpoint; it differs in name only."""
+
+    @property
+    def expression(self) -> str:
+        """The text that is evaluated."""
+        return self.watched.text
 
     @property
     def at_places(self) -> bool:

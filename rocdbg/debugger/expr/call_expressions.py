@@ -19,7 +19,7 @@ from rocdbg.debugger.program.program import MAX_ADDRESS, Program
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Function
-from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.name_matching import split_qualified
 from rocdbg.dwarf.info.types import (
     ArrayType,
     ClassType,
@@ -163,7 +163,7 @@ def _chosen(
 def _method_of_this(
     name: str, arguments: list[Value], environment: Environment
 ) -> tuple[Callee, list[Value]] | None:
-    """Find the method, of the current method's own object, that an unqualified name in a method calls."""
+    """Find the method that an unqualified name calls inside a method: a method of the same object."""
     this = environment.local("this") if environment.is_cplusplus else None
     if this is None or not isinstance(this.bare, PointerType) or this.absence is not None:
         return None

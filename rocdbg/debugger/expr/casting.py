@@ -31,10 +31,10 @@ def cast(
 ) -> Value:
     """Convert a scalar. A pointer cast keeps the address space unless the type names one.
 
-    An ``implicit`` conversion (in an assignment), or a conversion to another space, translates an address into that of
-    the same place in the other space. A null pointer, or the number 0, becomes the null pointer of the type; an operand
-    written as an address (``is_address``: ``private_lane#0xffffffff``) keeps that address. Raises `ExpressionError` if
-    the place has no address in the other space.
+    An ``implicit`` conversion (in an assignment), or a conversion to another space, translates an address into the
+    address of the same place in the other space. A null pointer, or the number 0, becomes the null pointer of the type;
+    an operand written as an address (``is_address``: ``private_lane#0xffffffff``) keeps that address. Raises
+    `ExpressionError` if the place has no address in the other space.
     """
     stripped = type_.bare
     source = value.bare
@@ -73,7 +73,8 @@ def _between_spaces(value: Value, source: PointerType, target: PointerType, envi
     if place is not None:
         return Value.of_int(c_types.UNSIGNED_LONG, place)
     raise ExpressionError(
-        f"Cannot assign a {address_space(have).name} address to a pointer to {address_space(want).name}."
+        f"This {address_space(have).name} address cannot be converted to a pointer into the "
+        f"{address_space(want).name} address space."
     )
 
 
@@ -85,8 +86,8 @@ def is_null(value: Value) -> bool:
 
 
 def reference_cast(type_: PointerType, value: Value, environment: Environment) -> Value:
-    """Return a reference to an object, as its own class, one of its bases, or a class that contains it; or to a value
-    of the same type.
+    """Return a reference to an object, seen as its own class, as one of its bases or as a class that contains it; or a
+    reference to a value of the same type.
 
     Raises `ExpressionError` for a value that is not in memory, such as the result of a conversion.
     """

@@ -231,7 +231,9 @@ class Resolver(Struct, frozen=True):
         if not isinstance(found, Die):
             return found
         if found.tag not in (Tag.VARIABLE, Tag.FORMAL_PARAMETER, Tag.CONSTANT, Tag.MEMBER):
-            raise DebuggerError(f"The bound at {die.offset:#x} refers to {found.offset:#x}: not a variable.")
+            raise DebuggerError(
+                f"The array bound in DIE {die.offset:#x} refers to DIE {found.offset:#x}, which is not a variable."
+            )
         return self.read(Variable(found))
 
 

@@ -526,7 +526,8 @@ def conditional(node: syntax.Conditional, operands: Evaluator, environment: Envi
 
 
 def _selected(condition: Value, then: Value, otherwise: Value) -> Value:
-    """Select elements of ``then`` where the condition's are not zero, else of ``otherwise``; a scalar fits any element.
+    """Select each element from ``then`` if the condition's element is not zero, else from ``otherwise``; a scalar
+    serves for all elements.
     """
     if isinstance(then.bare, VectorType):
         shape = then

@@ -39,7 +39,7 @@ def vector_literal(
     for value in map(operand, elements):
         given += value.each_element() if isinstance(value.bare, VectorType) else [value]
     if len(given) not in (1, vector.count):
-        raise ExpressionError(f"A {type_} takes {vector.count} elements.")
+        raise ExpressionError(f"A literal of type {type_} needs 1 or {vector.count} elements, but has {len(given)}.")
     values = [convert(value, vector.element).contents() for value in given]
     if len(values) == 1:
         values *= vector.count
@@ -98,7 +98,7 @@ def typed_memory(type_: Type, address: Value, environment: Environment) -> Value
     if isinstance(address.bare, ArrayType) and address.address is None:  # a string's own bytes
         size = c_types.size_of(type_)
         if size > address.size:
-            raise ExpressionError(f"The operand has {address.size} bytes, the type {size}.")
+            raise ExpressionError(f"The string has only {address.size} bytes, but type {type_} needs {size}.")
         return Value(type_, data=address.contents()[:size])
     place = place_of(address, environment)
     return environment.at_address(type_, place.space, place.value)

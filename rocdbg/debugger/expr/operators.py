@@ -151,7 +151,7 @@ def _integer(operator: str, a: int, b: int) -> int:
         return a | b
     if operator == "^":
         return a ^ b
-    raise ExpressionError(f"Integer operands do not take {operator}.")
+    raise ExpressionError("Invalid binary operation on numbers.")
 
 
 def _float(operator: str, a: float, b: float) -> float:

@@ -228,7 +228,8 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
 
 
 def overload(name: str, types: Iterable[Type], environment: Environment) -> Value:
-    """Return the function of a name that has parameters of these types; a sole function is returned whatever they are.
+    """Return the function of a name that has parameters of these types; if there is only one function, it is returned
+    whatever its parameters are.
 
     Raises `NoSymbolError`.
     """

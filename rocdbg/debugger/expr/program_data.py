@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from rocdbg import work
 from rocdbg.arch.lane_sets import lane_list
+from rocdbg.debugger.base.engine_settings import PrintSettings, Settings
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import PrintSettings, Settings
 from rocdbg.debugger.expr.class_members import static_value
 from rocdbg.debugger.expr.dynamic_types import whole
 from rocdbg.debugger.expr.environments.names_here import NamesHere
@@ -31,7 +31,7 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value, is_absent
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.frames.value_analyses import ValueAnalyses
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.appearance import PrettyPrinter
 from rocdbg.debugger.values.format_letters import PLAIN, Format
 from rocdbg.debugger.values.value import MAX_VALUE_SIZE, Value
@@ -216,9 +216,9 @@ class Data:
                 self._inferior.state_changed()
 
     def lanes_where(self, text: str, thread: int, lanes: int, level: int = 0) -> int:
-        """Return those of ``lanes`` for which an expression is non-zero, in each lane's frame at a level, as a mask.
-
-        What is the same for all lanes of a wave is computed once: the tree, names, scopes and rules of the code there.
+        """Return, as a mask, those of ``lanes`` for which an expression is non-zero when it is evaluated in the lane's
+        frame at a given level. Facts that are the same for all lanes of a wave are computed once: the tree, and the
+        names, scopes and rules of the code there.
         """
         held = 0
         environment: ProgramEnvironment | None = None
@@ -259,7 +259,7 @@ class Data:
         """Return the dynamic type of a variable's object, if `set print object` is on and a virtual table identifies
         it.
 
-        Other expressions have none: like GDB, it does not evaluate them for this.
+        Other expressions have none, because, as in GDB, they are not evaluated for this purpose.
         """
         if not self._settings.print.object:
             return None

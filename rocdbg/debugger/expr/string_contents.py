@@ -66,5 +66,7 @@ class StringReader(Struct, frozen=True):
         return data[:size]
 
     def as_text(self, value: Value) -> str:
-        """Return the text of a value as a member has it; for an array, the text of a pointer to it."""
+        """Return the text of a value as it is shown for a member of a structure; for an array, the text of a pointer to
+        it.
+        """
         return self.environment.convenience.text(decay(value) if isinstance(value.bare, ArrayType) else value)

@@ -410,5 +410,5 @@ def object_location(object_: Value, context: FrameContext) -> LocationDescriptio
         return storage.location.offset_by(8 * object_.offset)
     address = object_.address
     if address is None:
-        raise ExpressionError("Attempt to take a member of a value that is not in the program.")
+        raise ExpressionError("Attempt to take a member of a value not located in memory.")
     return memory_location(context, address.space, address.value)

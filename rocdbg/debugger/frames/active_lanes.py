@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_rules import Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.reader import results
 from rocdbg.errors import Error
 

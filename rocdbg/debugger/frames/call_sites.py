@@ -27,7 +27,9 @@ class DescribedCalls:
     """What debug information says about calls: the `rocdbg.debugger.frames.frame_context.CallSites` of a frame."""
 
     def at_call(self, caller: FrameContext, return_address: LoadedAddress) -> FrameContext:
-        """Return a calling frame as its call site describes it, or the frame itself if the call site says nothing."""
+        """Return a calling frame with the values that its call site gives, or the frame itself if the call site gives
+        none.
+        """
         site = _site(caller, return_address)
         if site is None or not site.parameters:
             return caller

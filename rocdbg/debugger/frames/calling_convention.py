@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.conventions import Gcc
@@ -139,8 +139,8 @@ def _flatten(type_: Type, offset: int) -> Parts:
 
 
 def _flatten_class(type_: ClassType, offset: int, as_base: bool) -> Parts:
-    """Return the scalars of a class, with padding where clang makes it explicit (CGRecordLowering); a base has no tail
-    padding.
+    """Return the scalars of a class, including the padding that clang makes explicit (CGRecordLowering); a base has no
+    tail padding.
     """
     if any(member.bit_offset is None for member in type_.members):
         raise UnknownPassingError(type_)
@@ -290,7 +290,8 @@ def registers_counted(type_: Type) -> int:
 
 
 def in_memory(type_: Type, left: int) -> bool:
-    """Whether an argument is passed as the private address of a copy; ``left``: how many of `MAX_COUNTED` are unused.
+    """Whether an argument is passed as the private address of a copy; ``left``: how many of the `MAX_COUNTED` registers
+    are still unused.
     """
     stripped = type_.strip_typedefs()
     if not isinstance(stripped, ClassType) or c_types.size_of(stripped) <= 8 or _is_empty(stripped):

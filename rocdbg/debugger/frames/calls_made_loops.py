@@ -16,16 +16,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from msgspec import Struct
+
 from rocdbg.addresses import FileAddress
-from rocdbg.debugger.program.functions_with_code import Routine, routines_in
+from rocdbg.debugger.program.functions_with_code import Routine, own_variables, routines_in
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.assigned_names import names_assigned_from
-from rocdbg.debugger.program.source_text.constant_variables import own_variables
 from rocdbg.debugger.program.source_text.function_text import FunctionText
-from rocdbg.dwarf.info import Function
+from rocdbg.dwarf.info import BaseType, EnumType, Function, VectorType
 
 _CALL_SIZE: Final = 4
 """The size in bytes of a call instruction."""
+
+
+class _Call(Struct, frozen=True):
+    """Calls that are counted together."""
+
+    scope: int
+    """The offset of the function or inlined call whose own code has them."""
+    line: int
+    called: int | None
+    """The offset of the called function's abstract entry; None if not known."""
 
 
 class CallsMadeLoops:
@@ -50,39 +61,54 @@ class CallsMadeLoops:
             return
         routines = list(routines_in(function))
         texts = [(routine, text) for routine in routines if (text := self._text(program, routine.source)) is not None]
-        turned = [_turned(routine, text, _remaining(program, function)) for routine, text in texts]
+        remaining = _remaining(program, function)
+        turned = [_turned(routine, text, remaining) for routine, text in texts]
         containing = {_name(routine.source) for (routine, _), calls in zip(texts, turned, strict=True) if calls}
         if not containing:
             return
         for (routine, text), calls in zip(texts, turned, strict=True):
             inner = containing - {_name(each) for each in _around(routine)}
             sources = calls | {index for index, name in _calls(text) if name in inner}
-            names = names_assigned_from(text.tokens, sources.__contains__)
+            names = names_assigned_from(text.tokens, sources.__contains__, lambda name: _takes_values(program, name))
             yield from (each.offset for each in own_variables(routine.scope) if each.name in names)
 
 
-def _remaining(program: Program, function: Function) -> Counter[tuple[int, int | None]]:
-    """Count the calls in the code, by line and called function (the offset of its abstract entry; None if not known).
-    """
-    found: Counter[tuple[int, int | None]] = Counter()
+def _takes_values(program: Program, name: str) -> bool:
+    """Whether no function of a name can change what it is given: all of its parameters are numbers."""
+    types = [function.type for function in program.info.functions_named(name)]
+    return bool(types) and all(
+        isinstance(each.type.strip_typedefs(), (BaseType, EnumType, VectorType))
+        for type in types for each in type.parameters
+    ) and not any(type.variadic for type in types)
+
+
+def _remaining(program: Program, function: Function) -> Counter[_Call]:
+    """Count the calls in a function's code, apart for each inlined call."""
+    found: Counter[_Call] = Counter()
     for site in function.call_sites:
-        if site.return_pc is not None:
-            row = program.info.line_at(FileAddress(site.return_pc - _CALL_SIZE))
-            found[0 if row is None else row.line, None if site.target is None else site.target.abstract.offset] += 1
+        place = site.call_pc if site.return_pc is None else FileAddress(site.return_pc - _CALL_SIZE)
+        if place is not None:
+            row = program.info.line_at(place)
+            scope = next(iter(program.info.inline_frames_at(place)), function)
+            called = None if site.target is None else site.target.abstract.offset
+            found[_Call(scope.offset, 0 if row is None else row.line, called)] += 1
     return found
 
 
-def _turned(routine: Routine, text: FunctionText, remaining: Counter[tuple[int, int | None]]) -> set[int]:
+def _turned(routine: Routine, text: FunctionText, remaining: Counter[_Call]) -> set[int]:
     """Find the recursive calls in a routine's text that have become jumps.
 
     These are calls of a function that contains the routine, on a line whose code has fewer such calls than the text.
     """
     around = {_name(each): each.abstract.offset for each in _around(routine)}
-    calls = [(index, (text.tokens[index].line, around[name])) for index, name in _calls(text) if name in around]
+    scope = routine.scope.offset
+    calls = [
+        (index, _Call(scope, text.tokens[index].line, around[name])) for index, name in _calls(text) if name in around
+    ]
     written = Counter(call for _, call in calls)
     return {
-        index for index, (line, called) in calls
-        if remaining[line, called] + remaining[line, None] < written[line, called]
+        index for index, call in calls
+        if remaining[call] + remaining[_Call(scope, call.line, None)] < written[call]
     }
 
 

@@ -94,7 +94,9 @@ class InMemory(Place, Struct, frozen=True):
 
 
 class InRegister(Place, Struct, frozen=True):
-    """A register by DWARF number, from ``bit`` on; with ``by_lane``, from that bit of the lane's own dword on."""
+    """A register by its DWARF number, from bit number ``bit`` on; with ``by_lane``, this bit is counted within the
+    lane's own dword.
+    """
 
     number: int
     bit: int = 0
@@ -214,7 +216,7 @@ def join(low: Node | None, high: Node, bit: int) -> Node:
 
 
 def cut(value: Node, first: int, bits: int, known: int) -> Node:
-    """Extract bits from an I64 whose bits from ``known`` on are zero."""
+    """Extract bits from an I64 in which all bits from ``known`` on are zero."""
     if first:
         value = apply(Op.LSHR, value, constant(first))
     return value if first + bits >= known else apply(Op.AND, value, constant((1 << bits) - 1))

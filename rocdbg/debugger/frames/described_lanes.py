@@ -81,8 +81,8 @@ class DescribedLanes:
         return Expression(composed(left) if any(piece.data for piece in left) else _UNDEFINED, what.dialect or "amd")
 
     def are_left(self, variable: Variable, what: Expression | LocationList, context: FrameContext) -> bool:
-        """Whether a location holds only for lanes that are active at a frame's PC, and not for lanes that ended earlier
-        and are placed at that PC too.
+        """Whether a location is wrong for lanes that ended earlier and are shown at a frame's PC, although it holds for
+        the lanes that are active there.
         """
         try:
             return self._are_left(variable, what, context)
@@ -93,9 +93,9 @@ class DescribedLanes:
         self, variable: Variable, what: Expression | LocationList, context: FrameContext,
         places: Sequence[LoadedAddress],
     ) -> bool:
-        """Whether what a location describes at the frame's PC holds for a lane that is at one of ``places``, without
-        knowing at which: all of them must have the same description, of memory or of vector registers that the lane
-        does not write.
+        """Whether the value that a location describes at the frame's PC is also that of a lane which is at one of
+        ``places``, if it is not known at which. The location must have the same description at all these places:
+        memory, or vector registers that the lane does not write.
         """
         try:
             return self._are_known_at(variable, what, context, places)
@@ -149,7 +149,8 @@ class DescribedLanes:
     def _parts(
         self, program: Program, wave_size: int, variable: Variable, what: Expression | LocationList, data: bytes
     ) -> Sequence[_Part]:
-        """The pieces of one description of a variable, each with what the other descriptions say about that piece."""
+        """The pieces of one description of a variable. Each is accompanied by the other descriptions of the same piece.
+        """
         key = id(program), wave_size, variable.offset, data
         found = self._pieces.get(key)
         if found is None:

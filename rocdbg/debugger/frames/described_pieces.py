@@ -12,7 +12,7 @@ from itertools import accumulate
 from msgspec import Struct
 
 from rocdbg.dwarf.context import LocationList, LocationListEntry
-from rocdbg.dwarf.decoding import Operation, decode
+from rocdbg.dwarf.decoding import decode
 from rocdbg.errors import Error
 
 _MOST_PIECES = 256
@@ -35,7 +35,7 @@ def pieces_of(data: bytes, dialect: str) -> list[Piece]:
     ends = [index for index, operation in enumerate(operations) if operation.info.meaning in ("piece", "bit_piece")]
     if not ends or ends[-1] != len(operations) - 1 or len(ends) > _MOST_PIECES:
         return []
-    sizes = [_size(operations[index]) for index in ends]
+    sizes = [operations[index].piece_bits for index in ends]
     found: list[Piece] = []
     start = 0
     for index, size, offset in zip(ends, sizes, accumulate(sizes, initial=0), strict=False):
@@ -81,9 +81,3 @@ def _content(data: bytes, dialect: str, piece: Piece) -> bytes:
     if pieces and not any(each.data for each in meeting):
         return b""
     return data
-
-
-def _size(operation: Operation) -> int:
-    size = operation.operands[0]
-    assert isinstance(size, int)
-    return size if operation.info.meaning == "bit_piece" else 8 * size

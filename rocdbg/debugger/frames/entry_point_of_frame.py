@@ -21,7 +21,8 @@ def entry_points_of(function: Function | None) -> list[EntryPoint]:
 
 
 def entered_through(context: FrameContext, call_sites: CallSites | None) -> EntryPoint | None:
-    """Return the entry point through which a physical frame was entered; ``None``: at its beginning, or not known.
+    """Return the entry point through which a physical frame was entered; ``None`` if it was entered at its beginning,
+    or if this is not known.
 
     For a call, the call site determines it (DW_AT_call_origin); for a kernel, the dispatch.
     """

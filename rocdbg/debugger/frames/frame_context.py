@@ -179,7 +179,7 @@ class FrameContext:
         return self._by_rules(lambda row: row.cfa_location(self))
 
     def _by_rules(self, ask: Callable[[UnwindRow], _Found]) -> _Found | None:
-        """Apply the unwind rules. If those of debug information fail, the next source's rules replace them."""
+        """Apply the unwind rules. If the rules in debug information fail, use those of the next source instead."""
         found = self.found_row
         while found is not None:
             try:
@@ -286,14 +286,14 @@ class FrameContext:
         """Return entry ``index`` of the unit's address table, as a loaded address."""
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
-            raise EvaluationError(f"the unit has no address {index}; it has {len(addresses)}")
+            raise EvaluationError(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
         return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:
-        """Return what an entry offers to an expression, and the frame in which to evaluate it."""
+        """Return the parts of an entry that an expression may use, and the frame in which to evaluate them."""
         if unit_relative:
             if self.unit is None:
-                raise EvaluationError("there is no compile unit here")
+                raise EvaluationError("there is no compile unit at this PC")
             die = self.unit.die(offset)
         else:
             die = self.program.info.die(offset)
@@ -338,7 +338,9 @@ def return_addr(context: FrameContext) -> LocationDescription | None:
 def _first(
     context: FrameContext, ask: Callable[[Die], LocationDescription | None]
 ) -> LocationDescription | None:
-    """Return what ``ask`` finds for the entry point through which the function was entered, else for the function."""
+    """Return the result of ``ask`` for the entry point through which the function was entered; if there is none, the
+    result for the function.
+    """
     for entry in (entered(context), context.function):
         if entry is None:
             continue

@@ -11,7 +11,7 @@ from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import UnknownRegisterError, dwarf_register, register_number
 from rocdbg.debugger.base.errors import RegisterAccessError
 from rocdbg.debugger.frames.frame_context import FrameContext
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.flag_registers import flags_type
 from rocdbg.debugger.values.located_values import LocationStorage
@@ -26,10 +26,10 @@ from rocdbg.isa.operands import Register
 
 _GFX12 = ("state_priv", "excp_flag_priv", "excp_flag_user", "trap_ctrl")
 EARLY_PAIRS = ("xnack_mask", "tba", "tma")
-"""64-bit registers that only older targets have: GFX8 and GFX9 the first, GFX6 to GFX8 the others."""
+"""64-bit registers that only older targets have: the first exists on GFX8 and GFX9, the others on GFX6 to GFX8."""
 _WIDE = ("flat_scratch", *EARLY_PAIRS)
 _SPECIAL = ("m0", "scc", "mode", "trapsts", "flat_scratch", *EARLY_PAIRS, *_GFX12)
-"""Names of registers without a DWARF number, in the order they are shown. Not every target has all of them."""
+"""Names of registers without a DWARF number, in the order in which they are shown. Not every target has all of them."""
 _HIDDEN = ("flat_scratch_lo", "flat_scratch_hi")
 """Halves of registers that every target has, but that only few targets accept as operands."""
 _NO_OPERANDS = ("pc", "pc_32", "status", "mode", "trapsts", "flat_scratch", *_HIDDEN, *_GFX12)
@@ -48,7 +48,7 @@ _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for h
 
 
 def special_names(target: Target, thread: int) -> list[str]:
-    """Return the registers without a DWARF number that a wave has, in the order they are shown."""
+    """Return the registers without a DWARF number that a wave has, in the order in which they are shown."""
     return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
 
 
@@ -146,7 +146,9 @@ class RegisterFile(Struct, frozen=True):
         return Value(type_, storage)
 
     def _part(self, name: str) -> Value | None:
-        """``vcc_lo``, ``vcc_hi``. In wave32 the high halves of the masks are registers of their own."""
+        """Return ``vcc_lo``, ``vcc_hi`` or another half of a register. In wave32, the high halves of the masks are
+        separate registers.
+        """
         whole, offset = _HALVES[name]
         value = self._named(whole)
         if value is None:

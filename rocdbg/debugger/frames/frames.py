@@ -23,7 +23,7 @@ from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.trap_messages import message_in
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.info import Function, InlinedSubroutine, LineRow, SourceFile
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.errors import Error
@@ -36,7 +36,7 @@ class FrameKind(Enum):
     NORMAL = "normal"
     INLINE = "inline"
     DUMMY = "dummy"
-    """Represents the debugger, which called the function inside it."""
+    """Represents the debugger, which called the function of the frame inside this one."""
 
 
 class FrameId(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Frame(Struct, eq=False, dict=True):
     stop_reason: str = ""
     """Why unwinding ended here, if the caller is not known."""
     candidates: tuple[LoadedAddress, ...] | None = None
-    """Where the lane may be if its position is not known; ``pc`` is then the wave's."""
+    """The possible places of a lane whose position is not known; ``pc`` is then the wave's PC."""
 
     _origin: Frame | None = None
 
@@ -88,7 +88,7 @@ class Frame(Struct, eq=False, dict=True):
         return replace(self, level=level, scope=self.scope.with_frame(level))
 
     def at_lane(self, lane: int) -> Frame:
-        """Return the same frame for another lane at the same place; it is the innermost frame that this lane is in."""
+        """Return this frame for another lane at the same place. For that lane, too, it must be the innermost frame."""
         scope = self.scope
         return replace(
             self, scope=Focus(scope.thread, lane, scope.frame, scope.iteration), context=self.context.at_lane(lane),
@@ -97,7 +97,7 @@ class Frame(Struct, eq=False, dict=True):
 
     @property
     def origin(self) -> Frame:
-        """The frame from which this one was copied for another lane; otherwise itself."""
+        """The other lane's frame from which this frame was copied; if it was not copied, this frame itself."""
         return self if self._origin is None else self._origin
 
     @property
@@ -111,7 +111,7 @@ class Frame(Struct, eq=False, dict=True):
 
     @property
     def file(self) -> SourceFile | None:
-        """The file of this frame's position: that of the call for the frame around an inlined one."""
+        """The file of this frame's position; for a frame around an inlined call, the file of the call."""
         if self.call_line is not None:
             return self.call_file
         return self.row.file if self.row is not None and self.row.line else None
@@ -262,7 +262,9 @@ class FrameChain(Struct):
 
     @property
     def innermost(self) -> int:
-        """The level of the innermost frame that the lane is in: 0 unless there are some it has not entered."""
+        """The level of the innermost frame that the lane is in: 0 unless there are frames that the lane has not
+        entered.
+        """
         frame = self.get(0)
         return frame.level if frame is not None else 0
 

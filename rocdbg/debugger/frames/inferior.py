@@ -18,23 +18,20 @@ from rocdbg.debugger.frames.unwind_rules import FoundRow, Rows, Unwinder
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.function_calling import calls_of
-from rocdbg.debugger.target.runnable import Runnable
-from rocdbg.debugger.target.state import Target, WaveInfo
+from rocdbg.debugger.target.capabilities.function_calling import calls_of
+from rocdbg.debugger.target.capabilities.runnable import Runnable
+from rocdbg.debugger.target.capabilities.target_state import Target, WaveInfo
 from rocdbg.dwarf.info import SourceFile
 
 
 class Inferior:
     """The program being debugged and its state.
 
-    Attributes:
-        programs: its code objects, `Programs`.
-        target: what runs or holds the program, ``None`` before a run and after it.
-        life: counts the targets so far; facts about one do not apply to the next.
-        inline_entered: by thread, how many of the inlined calls that begin at its PC count as not yet entered.
-        behind_traps: by thread, the address of the debug trap at which it last stopped, and the PC after it.
-        source_line: gives the text of a line of source, ``None`` where it is not found.
-        thread_names, lane_names: names that the user gave them.
+    Attributes: programs: its code objects, `Programs`. target: what runs or holds the program, ``None`` before a run
+    and after it. life: counts the targets so far; facts about one target do not apply to the next. inline_entered: by
+    thread, how many of the inlined calls that begin at its PC count as not yet entered. behind_traps: by thread, the
+    address of the debug trap at which it last stopped, and the PC after it. source_line: gives the text of a line of
+    source, ``None`` where it is not found. thread_names, lane_names: names that the user gave them.
     """
 
     def __init__(self) -> None:

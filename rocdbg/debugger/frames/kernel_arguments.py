@@ -12,7 +12,7 @@ from rocdbg.debugger.frames.routine_of_frame import routine_of
 from rocdbg.debugger.program.functions_with_code import Routine
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory, MemoryStorage
 from rocdbg.dwarf.info import Variable

@@ -22,7 +22,7 @@ from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.reader import results
 from rocdbg.errors import Error
@@ -110,10 +110,9 @@ class LanePcs(Struct):
         return context
 
     def place(self, lane: int) -> LanePlace | None:
-        """Return the place of a lane; ``None`` if it is not certain that lanes at its place have the same innermost
-        frame.
-
-        A place is the physical level, the lane's own PC there, and where else the lane may be.
+        """Return the place of a lane; ``None`` if it is not certain that all lanes at this place have the same
+        innermost frame. A place consists of a physical level, the lane's own PC at that level, and the other addresses
+        at which the lane may be.
         """
         entered = None if self.active >> lane & 1 else self.entered(lane)
         level = 0 if entered is None else entered.level

@@ -29,7 +29,7 @@ from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable
-    from rocdbg.debugger.program.bookkeeping import Bookkeeping
+    from rocdbg.debugger.program.compiler_bookkeeping import Bookkeeping
 
 _DIALECT = "amd"
 _WAVE_SIZES = (32, 64)
@@ -55,7 +55,7 @@ class MachineCode:
     @cached_property
     def bookkeeping(self) -> Bookkeeping:
         """Finds code that is the compiler's bookkeeping and not a statement."""
-        from rocdbg.debugger.program.bookkeeping import Bookkeeping  # imported late: only stepping needs it
+        from rocdbg.debugger.program.compiler_bookkeeping import Bookkeeping  # imported late: only stepping needs it
 
         return Bookkeeping(self._program, ExecMap(self._program), self.source_line)
 
@@ -82,9 +82,8 @@ class MachineCode:
         return None if found is None else Expression(found, _DIALECT)
 
     def lane_pc_list(self, start: FileAddress, wave_size: int) -> Sequence[LocationListEntry]:
-        """Return DW_AT_LLVM_lane_pc of the function at an address, for all its code; empty if `lane_pc` gives nothing.
-
-        Of several addresses that are the same place in the source, the first is used.
+        """Return DW_AT_LLVM_lane_pc of the function at an address, for all its code; empty if `lane_pc` has no
+        expression there. If several addresses are the same place in the source, the first is used.
         """
         table = self._table(start, wave_size)
         if table is None:
@@ -107,7 +106,9 @@ class MachineCode:
         return table is not None and not table.leaves and table.lane_pc(pc) is not None
 
     def place(self, element: int, pc: FileAddress, wave_size: int) -> FileAddress | None:
-        """Return one address for an element that represents several, if they are the same place in the source."""
+        """If an element represents several addresses that are the same place in the source, return one of these
+        addresses.
+        """
         places = self.candidates(element, pc, wave_size)
         if not places:
             return None
@@ -124,7 +125,7 @@ class MachineCode:
         return [FileAddress(place) for place in table.candidates(element)]
 
     def reason(self, pc: FileAddress, wave_size: int) -> str:
-        """Why nothing is known about the function's lanes; empty if something is."""
+        """The reason why nothing is known about the function's lanes; empty if something is known."""
         table = self._table(pc, wave_size)
         return table.reason if table is not None else "the code belongs to no known function"
 

@@ -18,7 +18,7 @@ from rocdbg.debugger.frames.kernel_arguments import passed_argument
 from rocdbg.debugger.frames.recovered_values import Followed, Recovery
 from rocdbg.debugger.frames.routine_of_frame import routine_of
 from rocdbg.debugger.program.source_text import source_expressions as text
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.dwarf.info import Variable
 from rocdbg.sim.core.builder import I1, I64, Op
 from rocdbg.sim.core.lane_expressions import (
@@ -55,7 +55,7 @@ class RecoveredPlaces:
         self._open: set[int] = set()
 
     def place(self, variable: Variable) -> Place:
-        """Return the place of a variable; `Nowhere` where it is not recovered. Raises `Untranslatable`."""
+        """Return the place of a variable; `Nowhere` if its value cannot be recovered. Raises `Untranslatable`."""
         context = self._frame.context
         thread = context.access.thread
         if context.physical.unwound is not None or context.pc is None:

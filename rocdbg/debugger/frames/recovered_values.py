@@ -2,7 +2,8 @@
 (``analysis.value_flow``).
 
 Only variables that never change are followed (`debugger.program.source_text.constant_variables`): for other variables,
-debug information does not show an assignment that leaves the value without a location.
+a recovered value might be outdated, because debug information does not show an assignment after which the value has no
+location.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_text.constant_variables import Constants, ConstantVariables, is_const
 from rocdbg.debugger.program.source_text.initialisers import Initialiser, Initialisers
 from rocdbg.debugger.program.source_text.source_expressions import Reader, evaluate
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import AbsentError, Memory
 from rocdbg.dwarf.context import LocationList
@@ -100,7 +101,9 @@ class Recovery:
 
     @staticmethod
     def looks_at(frame: Frame, executing: int) -> bool:
-        """Whether variables of a frame's lane are recovered at all: only if it is active, by the mask ``executing``."""
+        """Whether the values of variables are recovered for a frame's lane, which must be active according to the mask
+        ``executing``.
+        """
         context = frame.context
         if frame.kind is FrameKind.DUMMY or context.pc is None or context.pc != context.wave_pc or context.lane is None:
             return False
@@ -111,7 +114,7 @@ class Recovery:
         return frame.kind is not FrameKind.DUMMY and self.known_of(frame, variable) is not None
 
     def known_of(self, frame: Frame, variable: Variable) -> Followed | None:
-        """Return the analysis of a frame's variables, if it covers this one."""
+        """Return the analysis of a frame's variables, if it covers the given variable."""
         routine = routine_of(frame)
         if routine is None:
             return None

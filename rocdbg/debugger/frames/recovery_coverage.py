@@ -1,4 +1,5 @@
-"""Counts the instructions at which variables have values: by the compiler's locations, and recovered in addition.
+"""Counts the instructions at which variables have values: those at which the compiler describes a location, and those
+at which rocdbg recovers the value in addition.
 
 A set of instructions is an integer with one bit for each instruction, because a kernel may have 10,000 variables and
 100,000 instructions.
@@ -23,7 +24,7 @@ from rocdbg.dwarf.reader.prepared import location_expression
 
 
 class RoutineCoverage:
-    """Counts for the variables of a routine; ``addresses``: those of the instructions of its function, ascending."""
+    """Counts for the variables of a routine; ``addresses``: the addresses of its function's instructions, ascending."""
 
     def __init__(self, recovery: Recovery, program: Program, routine: Routine, addresses: Sequence[int]) -> None:
         self._program = program
@@ -160,7 +161,8 @@ class RoutineCoverage:
 
     @cached_property
     def _where_passed(self) -> dict[int, int]:
-        """For each last line of an initialiser, the instructions at which it has certainly been executed."""
+        """For the last line of each initialiser, the instructions at which the initialiser has certainly been executed.
+        """
         passed, count = self._followed.passed, len(self._addresses)
         lines = sorted({initialiser.line for initialiser in self._followed.initialisers.values()}, reverse=True)
         if passed is None:

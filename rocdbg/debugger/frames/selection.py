@@ -11,8 +11,8 @@ from rocdbg.debugger.base.focus import STATIC, Focus
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.frames.inferior import Inferior, is_used
+from rocdbg.debugger.target.capabilities.target_state import WaveInfo
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.state import WaveInfo
 from rocdbg.errors import Error
 
 DIVERGENT = "lane is divergent, skipping inactive frames"
@@ -45,7 +45,7 @@ class Selection:
         return self.current
 
     def need_stack(self) -> Focus:
-        """Return the focus, as `need_running`, for requests about frames; raises `NoRegistersError`."""
+        """Return the focus for a request about frames; raises `NoRegistersError` if there is no lane to focus."""
         return self._inferior.need_stack(self.current)
 
     # -- threads and lanes
@@ -114,8 +114,9 @@ class Selection:
     def select_iteration(self, iteration: int) -> Focus:
         """``iteration N``: focus one of the loop iterations that execute together. Raises `FocusError`."""
         focus = self.need_running()
-        if not 0 <= iteration < self._inferior.iteration_count(focus):
-            raise FocusError(f"Iteration {iteration} does not exist here.")
+        count = self._inferior.iteration_count(focus)
+        if not 0 <= iteration < count:
+            raise FocusError(f"Iteration {iteration} does not exist in this frame; the last one is {count - 1}.")
         return self.move(replace(focus, iteration=iteration))
 
     def iteration_count(self) -> int:

@@ -64,7 +64,7 @@ class FoundRow(Struct, frozen=True):
 
 
 def complain(program: Program, pc: FileAddress, error: Error, source: str) -> None:
-    """Report unusable call frame information, and the function at the PC that it is for; ``source`` is its section."""
+    """Report call frame information that is unusable at a PC, with the function there; ``source`` is the section."""
     if isinstance(error, dwarf.DwarfError):
         try:
             function = program.info.function_at(pc) if program.has_debug_info else None
@@ -139,7 +139,9 @@ class Unwinder:
         return sources
 
     def row(self, pc: FileAddress, wave_size: int | None = None) -> FoundRow | None:
-        """The rules at a file address for waves of a size (by default the program's), from the first that has any."""
+        """The rules at a file address, for waves of a size (by default the program's), from the first source that has
+        any.
+        """
         key = pc, wave_size or self._program.wave_size
         if key not in self._rows:
             self._rows[key] = self._find(*key)

@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from rocdbg.addresses import NOWHERE, LoadedAddress
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class Reader(Protocol):
@@ -37,7 +37,7 @@ class ThreadAccess(Struct):
         return NOWHERE
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
-        """Bytes of a register of the innermost frame."""
+        """Read bytes of a register of the innermost frame."""
         if self.reader is not None:
             self.reader.read_register(self, number, offset, size)
         return self.target.read_register(self.thread, number)[offset : offset + size]
@@ -47,7 +47,7 @@ class ThreadAccess(Struct):
         self.target.write_register(self.thread, number, data, offset)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Memory as a lane of the wave sees it."""
+        """Read memory as a lane of the wave sees it."""
         if self.reader is not None:
             self.reader.read_memory(self, space, address, size, lane)
         return self.target.read_memory(space, address, size, self.thread, lane)

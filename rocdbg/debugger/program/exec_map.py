@@ -22,13 +22,11 @@ _EXEC = (126, 127)
 class FunctionExec(Struct, frozen=True):
     """One function: the file addresses where EXEC may change or control may leave, and its housekeeping windows.
 
-    Attributes:
-        events: ends of the instructions that may change EXEC or leave the function, ascending.
-        windows: for the address of each instruction in a window, the first SGPR of the saved mask.
-        settled: ends of instructions that write EXEC, ascending, with whether they may turn on lanes that are not in
-            the function (which takes a constant other than 0).
-        joins: addresses of branch targets, ascending.
-        leaves: addresses of instructions after which control may be outside the function.
+    Attributes: events: ends of the instructions that may change EXEC or leave the function, ascending. windows: for the
+    address of each instruction in a window, the first SGPR of the saved mask. settled: ends of instructions that write
+    EXEC, ascending, with whether they may turn on lanes that are not in the function (only a write of a constant other
+    than 0 can). joins: addresses of branch targets, ascending. leaves: addresses of instructions after which control
+    may be outside the function.
     """
 
     low: int

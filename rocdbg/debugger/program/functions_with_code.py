@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from rocdbg.addresses import LoadedAddress
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.info import Function, InlinedSubroutine
+from rocdbg.dwarf.info import Function, InlinedSubroutine, LexicalBlock, Variable
 from rocdbg.dwarf.info.scopes import Scope
+
+_MOST_CALLS: Final = 32
+_MOST_BLOCKS: Final = 64
 
 
 class Routine(Struct, frozen=True):
@@ -30,15 +34,33 @@ class Routine(Struct, frozen=True):
 
 
 def routines_in(function: Function) -> Iterator[Routine]:
-    """Yield a function with code, and all calls that were inlined in it."""
+    """Yield a function with code, and the calls that were inlined in it, in the order of their entries.
+
+    Calls nested more than 31 deep are left out.
+    """
     todo: list[tuple[Routine, Scope]] = [(Routine(function), function)]
     while todo:
         routine, scope = todo.pop()
         if scope is routine.scope:
             yield routine
-        for child in scope.children:
+        for child in reversed(scope.children):
             calls = (*routine.calls, child) if isinstance(child, InlinedSubroutine) else routine.calls
-            todo.append((Routine(function, calls), child))
+            if len(calls) < _MOST_CALLS:
+                todo.append((Routine(function, calls), child))
+
+
+def own_scopes(scope: Scope, depth: int = 0) -> Iterator[Scope]:
+    """Yield a scope and the blocks nested in it, without those of inlined calls."""
+    yield scope
+    for child in scope.children if depth < _MOST_BLOCKS else ():
+        if isinstance(child, LexicalBlock):
+            yield from own_scopes(child, depth + 1)
+
+
+def own_variables(scope: Scope) -> Iterator[Variable]:
+    """Yield the variables of a function and its blocks, without those of inlined calls."""
+    for each in own_scopes(scope):
+        yield from each.variables
 
 
 # Inlined calls by the address of their code.

@@ -88,7 +88,8 @@ class Labels:
         return [*symbols, *(label.name for label in self._by_address.get(place, ()) if label.name not in symbols)]
 
     def _symbols(self, place: FileAddress) -> list[Symbol]:
-        """Return the labels of code that begins at an address; the label by which the address is shown comes first."""
+        """Return the labels at the address where some code begins; the label by which the address is shown comes first.
+        """
         code_object = self._program.code_object
         found = [symbol for symbol in code_object.symbols.starting_in(place, place + 1) if code_object.is_code(symbol)]
         return found[::-1]

@@ -11,7 +11,7 @@ from rocdbg.codeobject.demangle import demangle
 from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.debugger.base.errors import NoProgramError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import LoadedCodeObject
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.sim.device.dispatch import Dispatch
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject import Symbol
 from rocdbg.codeobject.demangle import matches_symbol
-from rocdbg.debugger.base.errors import LocationSpecError
+from rocdbg.debugger.base.errors import NO_SYMBOL_TABLE, LocationSpecError
 from rocdbg.debugger.program.location_syntax import FunctionSpec, LineSpec
 from rocdbg.debugger.program.opencl_kernels import is_kernel_wrapper
 from rocdbg.debugger.program.program import Program, same_function
@@ -141,7 +141,7 @@ class LocationResolver:
         if name is None:
             file = self._defaults.file
             if file is None:
-                raise LocationSpecError("No symbol table is loaded.  Use the \"file\" command.")
+                raise LocationSpecError(NO_SYMBOL_TABLE)
             return [file]
         files = program.info.files_named(name) if program.has_debug_info else []
         if not files:
@@ -292,10 +292,10 @@ class LocationResolver:
     def _kernels_without(self, spec: FunctionSpec, places: Iterable[int]) -> dict[int, Location]:
         """Return the starts of the kernels of a name that contain none of the places.
 
-        GDB, too, adds symbols without debug information: what debug information describes may be other functions of
-        that name, or code that never runs. A kernel that calls the code of a place is left out: clang compiles an
-        OpenCL kernel as a stub and a body. Kernels whose name matches only in C++ are searched only if debug
-        information is known to be damaged, as that is slow.
+        GDB, too, adds symbols without debug information, because the functions that debug information describes may be
+        other functions of that name, or code that never runs. A kernel that calls the code of a place is left out:
+        clang compiles an OpenCL kernel as a stub and a body. Kernels whose name matches only in C++ are searched only
+        if debug information is known to be damaged, as that is slow.
         """
         program = self._program
         if program.complaints:
@@ -371,7 +371,9 @@ def _has_code(program: Program, file: str | SourceFile, line: int) -> bool:
 
 
 def like_named(program: Program, file: SourceFile) -> str | SourceFile:
-    """Return the key for the current file: as in GDB its name, although other files' names may end with it."""
+    """Return the key for the current file: its name, as in GDB, although the names of other files may end with this
+    name.
+    """
     known = program.has_debug_info and file in program.info.files_named(file.name)
     return file.name if known else file
 

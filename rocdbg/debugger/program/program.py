@@ -24,9 +24,9 @@ from rocdbg.codeobject.gnat_names import gnat_name
 from rocdbg.codeobject.metadata import KernelArg
 from rocdbg.codeobject.relocation import RelocationType, iter_relocations
 from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
+from rocdbg.debugger.program.assembler_macro_lines import Expansions
 from rocdbg.debugger.program.complaints import Complaints
-from rocdbg.debugger.program.expansions import Expansions
-from rocdbg.debugger.program.extents import FunctionExtents
+from rocdbg.debugger.program.function_extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
 from rocdbg.debugger.program.prologue_ends import begins_instruction, can_be_passed_by
 from rocdbg.debugger.program.source_files import modified
@@ -109,8 +109,8 @@ class Program:
         """Apply `begins_instruction`, and report it if no instruction begins there."""
         if begins_instruction(self.code_object, start, address):
             return True
-        wrong = DebuggerError(f"The line table has a line at {address:#x}, inside of an instruction")
-        self.complaints.add(wrong, f"execution stops at {start:#x}")
+        wrong = DebuggerError(f"The line table has a row at {address:#x}, which is inside an instruction")
+        self.complaints.add(wrong, f"breakpoints on the function are set at {start:#x}")
         return False
 
     def _names(self) -> Iterator[DeclaredName | None]:
@@ -132,7 +132,7 @@ class Program:
         """The file with the debug information: the code object itself or, if it was stripped, its separate debug file.
         """
         contents = self.debug_files.contents(self.code_object)
-        contents.sections.report = lambda damage: self.complaints.add(damage, "it is not used")
+        contents.sections.report = lambda damage: self.complaints.add(damage, "the section is not used")
         return contents
 
     @property
@@ -273,7 +273,7 @@ class Program:
         return self.info.line_at(self.to_file(address)) if self.has_debug_info else None
 
     def complete_type(self, type_: Type) -> Type:
-        """Return the definition of a type that is only declared where it was found."""
+        """Return the definition of a type; the type may come from a place where it is only declared."""
         return self.info.complete_type(type_) if self.has_debug_info else type_
 
     # -- kernels and code

@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from rocdbg import work
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.dwarf.info import SourceFile
 from rocdbg.regular_file import FileAccessError, read_regular

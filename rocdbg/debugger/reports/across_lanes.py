@@ -19,8 +19,8 @@ from rocdbg.debugger.expr.value_access import decay, follow
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.session_tables import first_lane
+from rocdbg.debugger.target.capabilities.target_state import Triple, WaveInfo
 from rocdbg.debugger.target.rocgdb_ids import position
-from rocdbg.debugger.target.state import Triple, WaveInfo
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
@@ -229,7 +229,8 @@ class Across:
         return None
 
     def differing(self, one: int, other: int, show: Show) -> list[tuple[str, str, str]]:
-        """Return arguments and locals of the selected frame that differ between two lanes: name, and text in each lane.
+        """Return the arguments and locals of the selected frame whose values differ between two lanes: the name of
+        each, and its text in each lane.
 
         A variable that one of the lanes does not have, because it is in another block, is shown as ``<not in scope>``.
         """

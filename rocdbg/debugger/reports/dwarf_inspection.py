@@ -109,17 +109,17 @@ class DwarfInspection:
         ``words`` are its bytes in hexadecimal, with or without blanks between them.
         """
         if dialect not in DIALECTS:
-            raise DebuggerError(f"There is no dialect {dialect}; there are {', '.join(DIALECTS)}.")
+            raise DebuggerError(f"Unknown dialect {dialect}: use one of {', '.join(DIALECTS)}.")
         try:
             data = bytes.fromhex("".join(word.removeprefix("0x") for word in words))
         except ValueError:
-            raise DebuggerError(f"Not bytes in hexadecimal: {' '.join(words)}") from None
+            raise DebuggerError(f"Invalid bytes (hexadecimal digits expected): {' '.join(words)}") from None
         if not data:
-            raise DebuggerError("The bytes of an expression are expected, in hexadecimal.")
+            raise DebuggerError("Argument required (the bytes of a DWARF expression, in hexadecimal).")
         context = self._data.environment().context
         if context is None:
             self._inferior.need_program()
-            raise DebuggerError("There is nothing to evaluate in.")
+            raise DebuggerError("The program has no frame in which the expression could be evaluated.")
         yield dwarf.format_expression(data, dialect=dialect)
         # addresses that the user enters are loaded addresses
         explanation = dwarf.explain(data, context, kind=kind, dialect=dialect, load_bias=0)
@@ -153,8 +153,8 @@ class DwarfInspection:
             yield f"  {architecture.register_name(number)}: {_rule_text(rule, row, architecture, program.base)}"
 
     def _is_in_frame(self, variable: Variable) -> bool:
-        """Whether a variable is at the same place in the frames of all lanes: as by `info scope`, that place is then
-        stated.
+        """Whether a variable is at the same place in the frames of all lanes. If so, this place is described, as
+        `info scope` describes it.
         """
         frame, program = self._data.environment().frame, self._inferior.program
         if frame is None or program is None:

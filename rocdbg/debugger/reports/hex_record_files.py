@@ -141,7 +141,7 @@ def _joined(chunks: Iterable[Chunk], name: str) -> list[Chunk]:
         if found and found[-1][0] + len(found[-1][1]) == chunk.address:
             found[-1][1].extend(chunk.data)
         elif len(found) == MAX_CHUNKS:
-            raise RecordFormatError(f"'{name}' has bytes in more than {MAX_CHUNKS} places.")
+            raise RecordFormatError(f"'{name}' has more than {MAX_CHUNKS} separate address ranges.")
         else:
             found.append((chunk.address, bytearray(chunk.data)))
     return [Chunk(address, bytes(data)) for address, data in found]

@@ -42,13 +42,13 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[
     """
     target = inferior.need_program().code_object.target
     if not target.has_images:
-        raise DebuggerError(f"{target.name} has no images.")
+        raise DebuggerError(f"{target.name} does not support images.")
     match = _REGISTERS.fullmatch(text)
     if match is not None:
         first, last = int(match[2]), int(match[3])
         given = last - first + 1
         if given not in (SAMPLER_DWORDS, count):
-            raise DebuggerError(f"A descriptor has {count} registers, {text.strip()} are {max(0, given)}.")
+            raise DebuggerError(f"The descriptor needs {count} registers, but {text.strip()} names {max(0, given)}.")
         return _dwords(data.evaluate(f"${match[1]}[{first}:{last}]"), count), ""
     value = data.evaluate(text)
     size = value.bare.size or 0
@@ -56,7 +56,7 @@ def _words(data: Data, inferior: Inferior, text: str, count: int) -> tuple[list[
         return _dwords(value, count), ""
     memory = data.environment().memory
     if memory is None:
-        raise DebuggerError("There is no memory to read a descriptor from.")
+        raise DebuggerError("Cannot read a descriptor: the program is not being run.")
     space, kind = 0, ""
     if isinstance(value.bare, PointerType):
         space = value.bare.address_class or 0

@@ -89,9 +89,12 @@ def _lane_position(frame: Frame, inferior: Inferior, verbose: bool) -> list[str]
     if entered.candidates is None:
         return [" lane position synthesised from machine code."] if entered.synthesised else []
     if not verbose:
-        return [" lane position unknown (info frame -v has more)."]
+        return [' lane position unknown (use "info frame -v" for the reason).']
     if not entered.candidates:
-        return [" lane position unknown: no mask that it could go on by is left, or too many ways lead on."]
+        return [
+            " lane position unknown: no remaining mask can make the lane active again, or it could continue "
+            "at too many places."
+        ]
     program = frame.program
     places = []
     for address in entered.candidates:

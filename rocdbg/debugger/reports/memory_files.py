@@ -40,7 +40,7 @@ class Dumped(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """A part of a file and its destination, which ``sentence`` describes. Without ``data`` it is skipped."""
+    """A part of a file and its destination, which ``sentence`` describes. A part without ``data`` is skipped."""
 
     sentence: str
     address: int = 0
@@ -98,7 +98,9 @@ def write_file(path: Path, contents: bytes, append: bool) -> None:
 
 
 def read_file(path: Path, end: str = ".") -> bytes:
-    """Return a file's bytes. Raises `DebuggerError` if it is empty or too large; ``end`` follows the reason."""
+    """Return a file's bytes. Raises `DebuggerError` if it cannot be read; the message ends with ``end``, after the
+    reason.
+    """
     try:
         if path.exists() and not path.is_file():
             raise DebuggerError(f"'{path}' is not a recognized file format.")
@@ -171,11 +173,11 @@ def _npy_bytes(contents: bytes, name: str) -> bytes:
         # NumPy's own reader evaluates the header as code, even that of a file that only resembles an array file.
         raise DebuggerError(f"'{name}' is not a NumPy array file that can be read.") from None
     if dtype.hasobject:
-        raise DebuggerError(f"'{name}' holds Python objects: these are not bytes of memory.")
+        raise DebuggerError(f"'{name}' contains Python objects, which cannot be written to memory.")
     if any(extent < 0 for extent in shape):
-        raise DebuggerError(f"'{name}' has an array of negative extent.")
+        raise DebuggerError(f"'{name}' has an array with a negative extent.")
     if not dtype.itemsize:
-        raise DebuggerError(f"'{name}' has elements of no bytes.")
+        raise DebuggerError(f"'{name}' has array elements of size 0.")
     size = dtype.itemsize * math.prod(shape)
     if not size:  # the other extents may exceed what NumPy supports
         return b""

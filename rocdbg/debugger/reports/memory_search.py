@@ -22,7 +22,7 @@ class SearchSpace(Struct, frozen=True):
 
 
 def matches(memory: Memory, space: SearchSpace, pattern: bytes, warn: Callable[[str], None]) -> Iterator[int]:
-    """Yield the addresses where the pattern begins, in order; they may overlap.
+    """Yield the addresses where the pattern begins, in order; occurrences may overlap.
 
     Where memory ends, ``warn`` is called and the search ends.
     """

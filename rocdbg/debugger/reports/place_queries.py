@@ -11,14 +11,15 @@ from msgspec.structs import replace
 
 from rocdbg import isa
 from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import (
+    NO_SYMBOL_TABLE,
     DebuggerError,
     LocationSpecError,
     NoProgramError,
     NoRegistersError,
     NoSymbolError,
 )
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.class_members import this_has
 from rocdbg.debugger.expr.evaluator import evaluate
 from rocdbg.debugger.expr.program_data import Data
@@ -266,7 +267,9 @@ class Places:
         return LocationResolver(program, self.default_place).at(program.to_file(address))
 
     def _default_in(self, program: Program, make: Callable[[], Defaults]) -> Defaults:
-        """Return the default place in a code object, whose own file of that path is used."""
+        """Return the default place in a code object: the default line, in the code object's own file with the same
+        path.
+        """
         place = make()
         if place.file is None or program is self._inferior.program or not program.has_debug_info:
             return place
@@ -313,7 +316,7 @@ class Places:
         place = self.default_place()
         if place.file is None:
             self._inferior.need_program()
-            raise DebuggerError('No symbol table is loaded.  Use the "file" command.')
+            raise DebuggerError(NO_SYMBOL_TABLE)
         return SourcePlace(place.file, place.line or 1)
 
     def source_line(self, text: str) -> SourcePlace:
@@ -351,7 +354,7 @@ class Places:
             files = [default]
         if not files:
             if not spec.file:
-                raise LocationSpecError('No symbol table is loaded.  Use the "file" command.')
+                raise LocationSpecError(NO_SYMBOL_TABLE)
             if any(info.functions_named(spec.file) for info in infos):
                 return self._function_lines(FunctionSpec(spec.file))
             raise LocationSpecError(f"No source file named {spec.file}.")
@@ -359,7 +362,7 @@ class Places:
         return [SourcePlace(file, line) for file in self._last_unit_first(files)]
 
     def _last_unit_first(self, files: Sequence[SourceFile]) -> list[SourceFile]:
-        """Return files in the order of GDB's list, to the front of which units are added as they are read."""
+        """Return files in the order of GDB's list: GDB adds each unit that it reads at the front of the list."""
         if len(files) < 2:
             return list(files)
         units = [unit for program in self._inferior.programs if program.has_debug_info for unit in program.info.units]
@@ -461,7 +464,9 @@ def split(text: str, knows: Callable[[str], bool], target: str) -> tuple[str, st
     """
     words = text.split()
     if not words:
-        raise DebuggerError("Argument required (an instruction, optionally after the address where to write it).")
+        raise DebuggerError(
+            "Argument required (an instruction, optionally preceded by the address at which to write it)."
+        )
     place = 0
     for word in words:
         place = text.index(word, place)
@@ -487,9 +492,9 @@ def assemble(data: Data, program: Program, wave_size: int | None, text: str) -> 
     place = place_of(data.evaluate(where), data.environment())
     address = place.value
     if place.space:
-        raise DebuggerError("Code is in global memory only.")
+        raise DebuggerError("Instructions can be written only to global memory.")
     if address % 4:
-        raise DebuggerError(f"Instructions begin at multiples of 4 bytes, which {address:#x} is not.")
+        raise DebuggerError(f"The address of an instruction must be a multiple of 4, which {address:#x} is not.")
     code = _bytes(assembler, program, instruction, address)
     memory = data.environment().memory
     end = address

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from rocdbg.arch.dwarf_registers import register_number
 from rocdbg.debugger.frames.frame_registers import special_names
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 Snapshot = dict[str, bytes]
 """The contents of registers by name; a vector register has one dword for each lane."""

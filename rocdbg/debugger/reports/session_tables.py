@@ -15,7 +15,7 @@ from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.frames.inferior import Inferior, is_used
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.reports.register_changes import register_names
-from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, QueueInfo
+from rocdbg.debugger.target.capabilities.target_state import AgentInfo, DispatchInfo, QueueInfo
 from rocdbg.debugger.values.format_letters import Format
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ class ThreadRow(Struct, frozen=True):
 class LaneRow(Struct, frozen=True):
     """A line of ``info lanes``.
 
-    ``frame`` is ``None`` for unused lanes. If nothing determines the position of an inactive lane, it is the wave's
-    frame and ``is_located`` is false. ``is_unknown``: lane PCs exist, but mark this lane's position as unknown.
+    ``frame`` is ``None`` for unused lanes. If nothing determines the position of an inactive lane, ``frame`` is the
+    wave's frame and ``is_located`` is false. ``is_unknown``: lane PCs exist, but mark this lane's position as unknown.
     ``synthesised``: the position was derived from machine code.
     """
 

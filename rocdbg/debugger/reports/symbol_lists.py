@@ -16,7 +16,7 @@ from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, SourceFile, Type, Variable
 from rocdbg.dwarf.info.constants import At
-from rocdbg.dwarf.info.names import with_characters
+from rocdbg.dwarf.info.name_matching import with_characters
 from rocdbg.dwarf.info.type_text import Leaves
 from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, FunctionType, QualifiedType, TypedefType
 

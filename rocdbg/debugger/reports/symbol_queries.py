@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from rocdbg import work
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.codeobject.demangle import demangle
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
 from rocdbg.debugger.base.patterns import compile_pattern
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.names.known_variables import lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup

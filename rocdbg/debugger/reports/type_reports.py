@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import is_polymorphic
 from rocdbg.debugger.expr.environments.environment import Environment
 from rocdbg.debugger.expr.program_data import Data

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from msgspec import Struct
 
 from rocdbg import work
@@ -14,13 +12,9 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.recovery_coverage import RoutineCoverage
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program import lds_layout
-from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.functions_with_code import Routine, own_scopes, routines_in
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
-from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.info import Function, InlinedSubroutine, Variable
-from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
-
-_MOST_NESTED = 32
+from rocdbg.dwarf.info import Function
 
 
 class CoverageRow(Struct, frozen=True):
@@ -63,11 +57,15 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
             continue
         addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
         in_lds = lds_layout.place_variables(program, function)
-        for label, routine in _routines(program, function):
+        is_wrapper = is_kernel_wrapper(program, function)
+        for routine in routines_in(function):
+            label = _label(routine, is_wrapper)
+            if label is None:
+                continue
             counter = RoutineCoverage(recovery, program, routine, addresses)
-            for scope, variables in _variables(routine.scope, 0):
+            for scope in own_scopes(routine.scope):
                 inside = counter.inside(scope.ranges)
-                for variable in variables if inside else ():
+                for variable in scope.variables if inside else ():
                     if variable.name and variable.offset not in in_lds:
                         located, recovered = counter.count(variable, inside)
                         rows.append(CoverageRow(label, variable.name, located, recovered, inside.bit_count()))
@@ -87,26 +85,9 @@ def _summed(rows: list[CoverageRow]) -> list[CoverageRow]:
     return list(found.values())
 
 
-def _routines(program: Program, function: Function) -> Iterator[tuple[str, Routine]]:
-    """Yield a function and the calls inlined in it, with their names."""
-    is_wrapper = is_kernel_wrapper(program, function)
-    if not is_wrapper:  # the variables of a wrapper are never shown
-        yield function.display_name, Routine(function)
-    pending: list[tuple[Scope, tuple[InlinedSubroutine, ...]]] = [(function, ())]
-    while pending:
-        scope, calls = pending.pop()
-        for child in reversed(scope.children):
-            inner = (*calls, child) if isinstance(child, InlinedSubroutine) else calls
-            if len(inner) < _MOST_NESTED:
-                pending.append((child, inner))
-        if isinstance(scope, InlinedSubroutine):
-            own = is_wrapper and is_kernel_body(scope.function)
-            name = function.display_name
-            yield name if own else f"{scope.function.display_name} in {name}", Routine(function, calls)
-
-
-def _variables(scope: Scope, depth: int) -> Iterator[tuple[Scope, Sequence[Variable]]]:
-    yield scope, scope.variables
-    for child in scope.children if depth < 64 else ():
-        if isinstance(child, LexicalBlock):
-            yield from _variables(child, depth + 1)
+def _label(routine: Routine, is_wrapper: bool) -> str | None:
+    """The name of a routine in the rows; None for a kernel that only calls its body (``is_wrapper``)."""
+    name = routine.function.display_name
+    if not routine.calls:
+        return None if is_wrapper else name
+    return name if is_wrapper and is_kernel_body(routine.source) else f"{routine.source.display_name} in {name}"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.launch.elements import ELEMENT_TYPES, decode
 
 _PIECE = 1 << 20

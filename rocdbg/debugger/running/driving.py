@@ -11,8 +11,8 @@ from rocdbg.debugger.base.errors import NotRunningError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
-from rocdbg.debugger.target.runnable import ProcessEnd
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 T = TypeVar("T")
 
@@ -42,8 +42,8 @@ class Driving:
     ) -> StopEvent:
         """Step ``count`` times with the focused lane, or until something else stops the program.
 
-        ``ahead`` may perform several of the steps at once, but not the last. It returns the number of steps performed,
-        and the event that stopped it, if any.
+        ``ahead`` may perform several of the steps at once, but not the last one. The function ``ahead`` returns the
+        number of steps that it has performed, and the event that stopped it, if any.
         """
         self._need_lane()
         event = None

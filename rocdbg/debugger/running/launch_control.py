@@ -14,9 +14,9 @@ from rocdbg.codeobject.metadata import KernelKind
 from rocdbg.debugger.base.errors import LaunchError, NoProgramError
 from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.program.program import Program
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject, Target
 from rocdbg.debugger.target.device_state import OwnMemory
-from rocdbg.debugger.target.recorded_target import RecordedTarget
-from rocdbg.debugger.target.state import LoadedCodeObject, Target
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import MemoryStorage
@@ -103,7 +103,7 @@ class LaunchControl:
     def schedule(self, text: str) -> None:
         schedule = Schedule.parse(text)
         if schedule is None:
-            raise LaunchError(f'"{text}": the schedule is round-robin, one-at-a-time, random SEED or lockstep N.')
+            raise LaunchError(f'Unknown schedule "{text}": use round-robin, one-at-a-time, random SEED or lockstep N.')
         self.machine_options = replace(self.machine_options, schedule=schedule)
 
     @property
@@ -139,7 +139,7 @@ class LaunchControl:
             spec.arch = target_id
         file = spec.expand_file(target_id)
         if file is None:
-            raise LaunchError(f"{path}: the launch file names no code object.")
+            raise LaunchError(f'{path}: the launch file does not name a code object; add a line such as file = "k.co".')
         self.spec = spec
         return file, spec.arch
 
@@ -200,14 +200,14 @@ class LaunchControl:
     def set_argument(self, index: int, text: str) -> None:
         """``set arg 1 f32[1024]:arange``."""
         if self.given is not None:
-            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
+            raise LaunchError('The arguments come from the recording: load the program with "file" to set others.')
         self.spec.set_argument(index, text)
         self.described()
 
     def set_kernarg(self, text: str) -> None:
         """``set kernarg 16 f32[64]:arange``, ``set kernarg 000102ff``: see `LaunchSpec.set_kernarg`."""
         if self.given is not None:
-            raise LaunchError("The arguments are those of the recording; load the program's file to give others.")
+            raise LaunchError('The arguments come from the recording: load the program with "file" to set others.')
         self.spec.set_kernarg(text, Path())
         self.described()
 
@@ -280,8 +280,8 @@ class LaunchControl:
         raw = raw_arguments(kernel, self.spec, arguments)
         unknown = raw is None and not arguments and self.given is None and undescribed(kernel)
         if unknown and kernel.descriptor.enable_sgpr_kernarg_segment_ptr:
-            reason = f"nothing describes the arguments of kernel {kernel.name}"
-            self._warnings.add(f'{reason}: its kernarg segment is zeros; "set kernarg" gives it others')
+            reason = f"the arguments of kernel {kernel.name} are not described"
+            self._warnings.add(f'{reason}, so its kernarg segment is all zeros; use "set kernarg" to set it')
         names = parameter_names(kernel, info) if raw is None and kernel.metadata is not None else []
         self.bound_arguments = self.given if self.given is not None else arguments_from_specs(arguments, names)
         self.bound = bind(
@@ -318,7 +318,7 @@ class LaunchControl:
             self.output(text, stream is Stream.STDERR)
 
     def remains(self) -> Target | None:
-        """Return the last launch's target; its memory stays readable until the next."""
+        """Return the last launch's target; its memory stays readable until the next launch."""
         return self._target
 
     def release(self) -> None:

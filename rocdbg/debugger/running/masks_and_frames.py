@@ -30,8 +30,8 @@ def context_here(inferior: Inferior, thread: int, lane: int | None) -> FrameCont
 def mask_here(inferior: Inferior, thread: int, lane: int) -> int | None:
     """Return the scalar register that holds the mask of active lanes at a wave's position.
 
-    Of a register pair it is the first register, provided that the half for the lane has the same offset as in EXEC.
-    Return None if the mask is not always in the same register at this place.
+    If the mask is in a register pair, return the first register of the pair, provided that the lane's half has the same
+    offset in the pair as in EXEC. Return None if the mask is not always in the same register at this place.
     """
     context = context_here(inferior, thread, lane)
     program, wave = context.program, inferior.wave(thread)
@@ -126,8 +126,8 @@ class _Reads(Struct):
 
 
 def _register_of(place: Place, lane: int) -> int | None:
-    """Return the operand code of the first dword of a mask, after which the lane's dword must follow as in a register
-    pair; None if the mask is not stored in that way.
+    """Return the operand code of a mask's first dword. Return None unless the lane's dword follows the first one as in
+    a register pair.
     """
     half = lane // 32
     if isinstance(place, Pieces):

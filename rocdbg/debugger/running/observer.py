@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class Observer:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.codeobject.host_program import find_program
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LaunchError
-from rocdbg.debugger.base.settings import Settings
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.state import Target
 
 if TYPE_CHECKING:
     from rocdbg.debugger.target.runtime_process import HostedProcess
@@ -79,7 +79,7 @@ class ProgramLaunch:
         return self._target
 
     def follow(self, settings: Settings) -> None:
-        """Let settings determine which kernels run unnoticed and what stops."""
+        """Let settings determine which kernels are hidden, and whether the program stops when its GPUs do."""
         self.skips = lambda: settings.skip_runtime_kernels
         self.holds = lambda: settings.host == "stop"
 
@@ -117,7 +117,7 @@ class ProgramLaunch:
             self._detached.clear()
 
     def remains(self) -> Target | None:
-        """Return the last program's target; its memory stays readable until the next."""
+        """Return the last program's target; its memory stays readable until the next program starts."""
         return self._target
 
     def release(self) -> None:

@@ -25,8 +25,8 @@ from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stepping import Stepper, settle, settled
 from rocdbg.debugger.running.stop_events import LocationReached, Signal, StopEvent
 from rocdbg.debugger.running.until_and_advance import run_to_location
-from rocdbg.debugger.target.runnable import Progress, TargetStop, TargetStopKind
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.runnable import Progress, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values.value import Value
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
 from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
 
 if TYPE_CHECKING:
     from rocdbg.debugger.breakpoints.tracepoints.trace_experiments import Tracing
@@ -109,7 +109,7 @@ class RunState(Struct):
 
 @contextmanager
 def aside(state: RunState) -> Iterator[None]:
-    """While this is open, a front end's progress display is hidden."""
+    """Return a context manager that hides a front end's progress display inside its block."""
     if state.ended is not None:
         state.ended()
     yield

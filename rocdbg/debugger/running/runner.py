@@ -53,10 +53,10 @@ from rocdbg.debugger.running.stop_events import (
     WatchTriggered,
     hits_of,
 )
-from rocdbg.debugger.target.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.capabilities.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
-from rocdbg.debugger.target.runnable import ExitInfo, Resume, ResumeMode, TargetStop, TargetStopKind
-from rocdbg.debugger.target.state import Target
 from rocdbg.debugger.values.value import Value
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check, Condition, Counter
@@ -135,7 +135,9 @@ class Runner(Struct):
 
     @contextmanager
     def drive(self) -> Iterator[None]:
-        """While this is open, `interrupt` stops the program. Raises `DebuggerError` on trace frames."""
+        """Return a context manager in whose block `interrupt` stops the program. Raises `DebuggerError` if a trace
+        frame is selected.
+        """
         state = self.parts.state
         if state.tracing is not None:
             state.tracing.need_none()
@@ -365,7 +367,7 @@ class Runner(Struct):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """While this is open, an interrupt ends the debugger's own work. Raises `Stopped`."""
+        """Return a context manager in whose block an interrupt ends the debugger's own work, by raising `Stopped`."""
         with asking(lambda: self.parts.state.interrupting):
             yield
 
@@ -523,8 +525,9 @@ class Runner(Struct):
         return found
 
     def _watch_arrival(self, stop: TargetStop, watchpoint: Watchpoint, lanes: int) -> Arrival:
-        """Return the arrival for which a watchpoint's condition is evaluated: as in GDB, that of the watchpoint's own
-        frame, not of the wave that changed the value."""
+        """Return the arrival for which a watchpoint's condition is evaluated. As in GDB, the condition is evaluated in
+        the watchpoint's own frame, not in the wave that changed the value.
+        """
         assert stop.thread is not None
         arrival = self._arrival(stop.thread, stop.pc)
         wave = watchpoint.wave

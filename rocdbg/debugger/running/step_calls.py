@@ -7,13 +7,13 @@ from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.program.function_extents import function_start
 from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import StepStart
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
 
 RETURN_LOW, RETURN_HIGH = 62, 63
 """DWARF numbers of s30 and s31, which hold the return address at a function's entry by the calling convention."""

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.program.function_extents import function_start
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.masks_and_frames import frame_register_here, mask_here, tells_all
 from rocdbg.debugger.running.runner import Runner, thread_of
@@ -73,7 +73,9 @@ class StepPlan(Struct):
 
     @property
     def now(self) -> tuple[StepStart, Line]:
-        """The step that the wave is in after it was followed: its beginning and its line."""
+        """The step that the wave is in after native code has run it by the plan: the beginning of the step, and its
+        line.
+        """
         inline, line = cast("tuple[tuple[int, ...], Line]", self.plan.context)
         return self.starts[inline, line], line
 

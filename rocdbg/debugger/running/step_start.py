@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rocdbg.debugger.frames.frames import Frame, FrameChain, physical_place
-from rocdbg.debugger.program.extents import function_start
+from rocdbg.debugger.program.function_extents import function_start
 from rocdbg.debugger.running.line_ranges import line_of
 
 

@@ -27,7 +27,7 @@ from rocdbg.debugger.running.step_start import (
     step_start,
 )
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow
 from rocdbg.sim.core.stop_plan import State, StopPlan
 
@@ -409,7 +409,7 @@ class Stepper(Struct):
 
 # Moving from the end of a statement to the beginning of the next, if only the compiler's bookkeeping is in between.
 # After a call has returned, or a watched word was written, often only code that restores registers and masks is left of
-# the statement (`rocdbg.debugger.program.bookkeeping`). On a CPU the next instruction would belong to the next
+# the statement (`rocdbg.debugger.program.compiler_bookkeeping`). On a CPU the next instruction would belong to the next
 # statement, and a stop would show that statement.
 _SETTLED = frozenset((StopReason.WATCHPOINT, StopReason.WATCHPOINT_SCOPE))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from rocdbg.debugger.target.runnable import ExitInfo
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ class DeviceReport(Struct, frozen=True):
 
 
 class BreakpointHit(Struct, frozen=True):
-    """A wave arrived at breakpoints. A watchpoint of a higher number may have triggered by the same instruction."""
+    """A wave arrived at breakpoints. The same instruction may have triggered a watchpoint of a higher number."""
 
     reason: ClassVar[StopReason] = StopReason.BREAKPOINT
     hits: Hits
@@ -134,7 +134,7 @@ class BreakpointHit(Struct, frozen=True):
 
 
 class WatchTriggered(Struct, frozen=True):
-    """A watched location changed or was accessed; the wave may have arrived at breakpoints by the same instruction."""
+    """A watched location changed or was accessed; the same instruction may have taken the wave to breakpoints."""
 
     reason: ClassVar[StopReason] = StopReason.WATCHPOINT
     hits: Hits

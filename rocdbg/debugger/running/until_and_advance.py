@@ -12,7 +12,7 @@ from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.stepping import settle
 from rocdbg.debugger.running.stop_events import LocationReached, StopEvent
-from rocdbg.debugger.target.runnable import TargetStop
+from rocdbg.debugger.target.capabilities.runnable import TargetStop
 
 
 def run_to_location(runner: Runner, scope: Focus, places: Sequence[Location], anywhere: bool) -> StopEvent:

@@ -1,1 +1,1 @@
-"""Targets, which run the code, and the capabilities that they may have."""
+"""Targets, which run the code, and what creates them; `capabilities/` has the protocols that they provide."""

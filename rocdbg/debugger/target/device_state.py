@@ -16,11 +16,11 @@ from rocdbg.arch.dwarf_registers import RegisterClass, UnknownRegisterError, dwa
 from rocdbg.arch.lane_sets import all_lanes
 from rocdbg.arch.targets import Generation
 from rocdbg.debugger.base.errors import DebuggerError, FocusError, MemoryAccessError, RegisterAccessError
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop, WatchedMemory
+from rocdbg.debugger.target.capabilities.target_state import Target, WaveInfo
 from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.debugger.target.runnable import Resume, TargetStop, WatchedMemory
 from rocdbg.debugger.target.simulated_calls import Caller, CallStacks
 from rocdbg.debugger.target.simulated_stops import on_host, run_options, target_stop
-from rocdbg.debugger.target.state import Target, WaveInfo
 from rocdbg.isa.operands import SPECIAL_CODES, scalar_registers, special_code
 from rocdbg.sim.core import layout
 from rocdbg.sim.core.checks import Answers, Table
@@ -54,7 +54,8 @@ class DeviceState(ABC):
     def __init__(self, memory: GlobalMemory, caller: Caller) -> None:
         self.memory = memory
         self._waves: dict[int, Wave] = {}
-        """The resident waves requested since the target last ran, cached because finding one takes a walk over others.
+        """The resident waves requested since the target last ran, cached because finding a wave means examining others
+        first.
         """
         self._scratch: dict[int, tuple[int, int]] = {}
         """For each of these waves, where its scratch begins, and the bytes per lane."""
@@ -118,7 +119,9 @@ class DeviceState(ABC):
             self._dispatch_of(thread).pass_over(thread)
 
     def stop_again(self, thread: int) -> bool:
-        """Let a wave stop at its position although that was reported; return whether it would have passed."""
+        """Let a wave stop at its position although a stop there was already reported; return whether it would otherwise
+        have passed.
+        """
         return self._calls.wave(thread) is None and self._dispatch_of(thread).stop_again(thread)
 
     def forget(self) -> None:
@@ -342,8 +345,8 @@ class DeviceState(ABC):
         return target_stop(run(replace(run_options(request), watches=rows)), watched)
 
     def decide(self, thread: int, tables: Sequence[Table], lanes: int) -> list[Answers] | None:
-        """Implement `rocdbg.debugger.target.deciding.Deciding`. There are no answers for a wave on which a called
-        function runs, because that function runs on a copy of the wave.
+        """Implement `Deciding`. Return None if the debugger has called a function on the wave, because the function
+        runs on a copy of the wave.
         """
         if self._calls.wave(thread) is not None:
             return None

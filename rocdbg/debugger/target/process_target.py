@@ -17,11 +17,8 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.target import rocgdb_ids
-from rocdbg.debugger.target.device_state import DeviceState
-from rocdbg.debugger.target.host_frames import HostFrame
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.debugger.target.runnable import (
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import (
     ExitInfo,
     ProcessEnd,
     Progress,
@@ -29,7 +26,16 @@ from rocdbg.debugger.target.runnable import (
     TargetStop,
     TargetStopKind,
 )
-from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
+from rocdbg.debugger.target.capabilities.target_state import (
+    AgentInfo,
+    DispatchInfo,
+    LoadedCodeObject,
+    QueueInfo,
+    WaveInfo,
+)
+from rocdbg.debugger.target.device_state import DeviceState
+from rocdbg.debugger.target.host_frames import HostFrame
+from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import Stop, StopKind
@@ -107,7 +113,9 @@ class GpuProcess(Protocol):
         """Return information about one of the runner's queues."""
 
     def failed(self, stop: QueueStop) -> None:
-        """Give the process the error that hardware would give: the user has seen why a dispatch cannot continue."""
+        """Report to the process the error that hardware would report, after the user has seen why a dispatch cannot
+        continue.
+        """
 
     def hold(self, held: bool) -> None:
         """Stop the process itself, or let it continue."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from rocdbg import work
 from rocdbg.arch.target_id import TargetId
 from rocdbg.debugger.base.errors import LaunchError
+from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
+from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
-from rocdbg.debugger.target.runnable import ProcessEnd
-from rocdbg.debugger.target.state import LoadedCodeObject
 from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.gpu_side import load_gpu_side
 from rocdbg.host.library import runtime_library

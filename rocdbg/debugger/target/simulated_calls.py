@@ -7,12 +7,12 @@ from typing import Protocol, TypeVar
 from weakref import ref
 
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.debugger.target.function_calling import CallPlace
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.function_calling import CallPlace
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import Stop
 from rocdbg.sim.core.wave import Wave
-from rocdbg.sim.device.excursion import RETURN_ADDRESS, Excursion
+from rocdbg.sim.device.called_function_run import RETURN_ADDRESS, Excursion
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class Caller(Protocol):
 
 
 class CallStacks:
-    """The calls in progress on waves, outermost first (`rocdbg.debugger.target.function_calling.Calls`).
+    """The calls in progress on waves, outermost first (`rocdbg.debugger.target.capabilities.function_calling.Calls`).
 
     ``dispatch`` runs them, ``current`` returns the current state of a wave by number, ``seen_with`` returns a view of
     the target with other calls in progress.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.lane_sets import lane_mask
-from rocdbg.debugger.target.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
 from rocdbg.sim.core.watches import WatchedBytes

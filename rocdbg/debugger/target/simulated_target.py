@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.targets import Target as Architecture
 from rocdbg.debugger.target import rocgdb_ids
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import ExitInfo, ExpectResult, Progress, Resume, TargetStop
+from rocdbg.debugger.target.capabilities.target_state import (
+    AgentInfo,
+    DispatchInfo,
+    LoadedCodeObject,
+    QueueInfo,
+    WaveInfo,
+)
 from rocdbg.debugger.target.device_state import DeviceState
-from rocdbg.debugger.target.recording import Recording
 from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.debugger.target.runnable import ExitInfo, ExpectResult, Progress, Resume, TargetStop
-from rocdbg.debugger.target.state import AgentInfo, DispatchInfo, LoadedCodeObject, QueueInfo, WaveInfo
 from rocdbg.launch.binding import BoundLaunch
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch

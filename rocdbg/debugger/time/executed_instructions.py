@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Set
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from rocdbg.addresses import LoadedAddress
+from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.base.errors import MemoryAccessError
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.capabilities.recording import Recording
 from rocdbg.isa.decoder import DecodeError, decode
 from rocdbg.isa.instruction import Flow
 
@@ -27,6 +28,7 @@ class CodePlace(Struct, frozen=True):
     """Facts about a code address. ``line`` is None if there is no line, or line 0."""
 
     row_start: int
+    """Where the row of the line table begins; if that row is no statement, where the one of its line before it does."""
     row_end: int
     line: tuple[str, int] | None
     is_statement: bool
@@ -221,6 +223,11 @@ class WavePast:
         function = program.function_at(pc)
         flow = self._flow(pc)
         line = (row.file.path, row.line) if row is not None and row.line else None
+        while row is not None and line is not None and not row.is_stmt:
+            before = program.info.line_at(FileAddress(row.address - 1))
+            if before is None or (before.file.path, before.line) != line:
+                break
+            row = replace(before, end_address=row.end_address)
         address = program.to_file(pc)
         inline = tuple(i.offset for i in program.info.inline_frames_at(address)) if function is not None else ()
         low = function.low_pc if function is not None else None

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.recording import HostAccess, Recording, Spans, Write
+from rocdbg.debugger.target.capabilities.recording import HostAccess, Recording, Spans, Write
 from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
 from rocdbg.debugger.time.value_parts import RegisterPart, of_lane, parts_of
 from rocdbg.debugger.time.value_sources import (
@@ -88,7 +88,7 @@ class Origins(Struct):
         """Return the origin of an expression's value. Raises `DebuggerError` for values that cannot be followed."""
         value, size = of_lane(value, focus)
         if size not in (1, 2, 4, 8) or not c_types.is_scalar(value.type) or value.bit_size is not None:
-            raise DebuggerError("Only numbers and pointers have an origin: name a part of the value.")
+            raise DebuggerError("Only the origin of a number or pointer can be found: name a part of this value.")
         target = self.inferior.need_target()
         if target.architecture.vgpr_file > 256:
             raise DebuggerError(
@@ -127,7 +127,9 @@ class Origins(Struct):
                 return _Memory(
                     spans, self.recording.is_own(spans, thread), thread, whole if part.size == value.size else ()
                 )
-        raise DebuggerError("Its origin cannot be found: it is in neither memory nor a register of the wave.")
+        raise DebuggerError(
+            "The origin of this value cannot be found: the value is neither in memory nor in a register of the wave."
+        )
 
     # -- one write
 
@@ -199,7 +201,7 @@ class Origins(Struct):
         each = access.size if not is_two_addresses(instruction) else 8
         spans = access.spans(lane or 0, first, min(size, each, 4))
         if not spans:
-            return End("a load from nowhere, which gives 0")
+            return End("a load from an address without memory, which returns 0")
         begin = first - 4 * tracked
         whole = access.spans(lane or 0, begin, size) if begin >= 0 and begin + size <= each else ()
         return _Memory(spans, self.recording.is_own(spans, thread), thread, whole)
@@ -287,7 +289,7 @@ class Origins(Struct):
         if isinstance(place, _Memory):
             return self.recording.home_of(place.spans, place.thread)
         name = f"{FILE_NAMES.get(place.kind, 'register ')}{place.index}"
-        return f"{name}, as the launch has set it up"
+        return f"{name}, as the launch initialised it"
 
 
 __all__ = ["MAX_STEPS", "Origin", "OriginStep", "Origins"]

@@ -20,8 +20,8 @@ from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.running.runner import Runner
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind, WatchedMemory
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.debugger.values.value import Value
 from rocdbg.sim.core.checks import Counter
 
@@ -40,8 +40,9 @@ class Arrival(Struct, frozen=True):
     """A stop in the past: its position in time, and the target's report.
 
     ``values`` are the watched values, by the watchpoint's number, after the instruction at ``position`` changed them.
-    ``count``: if registers changed, how many instructions the wave had executed before that; ``position`` is then where
-    the change was found. ``gone``: the watchpoints whose frame or wave does not exist before the position.
+    ``count``: if registers changed, how many instructions the wave had executed before the change; ``position`` is then
+    the position at which the change was found. ``gone``: the watchpoints whose frame or wave does not exist before the
+    position.
     """
 
     position: int
@@ -125,7 +126,9 @@ class PastStops(Struct):
             watches = tuple(dict.fromkeys((*watcher.prepare(), *known))) if watcher.all() else ()
             checks = watcher.checks()
             if checks is None:
-                raise DebuggerError("Watchpoints on registers need single steps, and these go forwards only.")
+                raise DebuggerError(
+                    'The program cannot run backwards to a watchpoint on registers: delete it, and use "last-write".'
+                )
             with self._uncounted():
                 asked = self.runner.native.asked(stops)
             for address, check in checks.items():
@@ -163,7 +166,9 @@ class PastStops(Struct):
         return Arrival(self.recording.position, replace(stop, kind=TargetStopKind.WATCH), values, count)
 
     def _unseen(self) -> Iterator[Arrival]:
-        """Yield changes of registers by the last instruction of a wave that has not reached the next check yet."""
+        """Yield the changes of watched registers that a wave's last instruction made, if the wave has not yet reached
+        the check that would find them.
+        """
         travelled(self.runner)
         watcher = self.runner.watcher
         there = {wave.number for wave in self.runner.target.waves()}
@@ -212,7 +217,9 @@ class PastStops(Struct):
 
     @contextmanager
     def _uncounted(self, ignoring: bool = False) -> Iterator[None]:
-        """While this is open, breakpoints do not count hits; unless ``ignoring``, ignore counts do not apply either."""
+        """Return a context manager in whose block breakpoints do not count hits; unless ``ignoring``, ignore counts do
+        not apply either.
+        """
         kept = [
             (each, each.hit_count, each.ignore_count, each.enable_count, each.enabled)
             for each in self.runner.parts.breakpoints
@@ -253,7 +260,7 @@ class PastStops(Struct):
         return begins
 
     def _entry(self, watchpoint: Watchpoint, begin: int, present: int) -> int:
-        """Return the last position at which the function was called to whose frame a watchpoint belongs."""
+        """A watchpoint belongs to a frame: return the last position at which the function of this frame was called."""
         if watchpoint.entry is None:
             return begin
         end, size = present, _FIRST_PIECE

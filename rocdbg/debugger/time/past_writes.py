@@ -10,7 +10,7 @@ from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.program.register_uses import may_index
-from rocdbg.debugger.target.recording import Recording, Write
+from rocdbg.debugger.target.capabilities.recording import Recording, Write
 from rocdbg.debugger.time.executed_instructions import WavePast
 from rocdbg.debugger.time.value_parts import MemoryPart, Part, parts_of
 from rocdbg.debugger.time.written_registers import Wanted, WaveRegisters, chosen, is_chosen, may_write, source_lane
@@ -54,7 +54,9 @@ class PastWrites(Struct):
         """
         parts = parts_of(value, focus, self.inferior.need_target().architecture)
         if not parts:
-            raise DebuggerError("Its writes cannot be found: it is in neither memory nor a register of the wave.")
+            raise DebuggerError(
+                "Writes of this value cannot be found: the value is neither in memory nor in a register of the wave."
+            )
         present, found = self.recording.position, None
         for part in parts:
             self.recording.go_to(present)

@@ -18,8 +18,8 @@ from rocdbg.debugger.frames.frames import FrameKind
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_start import frame_changed, step_start
 from rocdbg.debugger.running.stop_events import HistoryEnded, StopEvent
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.runnable import TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.runnable import TargetStop, TargetStopKind
 from rocdbg.debugger.time.executed_instructions import PastInstruction, WavePast
 from rocdbg.debugger.time.past_stops import Arrival, PastStops, travelled
 

@@ -16,9 +16,9 @@ from rocdbg.debugger.running.driving import T
 from rocdbg.debugger.running.run_control import RunControl
 from rocdbg.debugger.running.run_state import Bookmark
 from rocdbg.debugger.running.stop_events import StopEvent
-from rocdbg.debugger.target.recorded_target import RecordedTarget
-from rocdbg.debugger.target.recording import Recording
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.recording import Recording
+from rocdbg.debugger.target.capabilities.target_state import Target
+from rocdbg.debugger.target.reversible_target import RecordedTarget
 from rocdbg.debugger.time.past_writes import FoundWrite, PastWrites
 from rocdbg.debugger.time.reverse import Backwards
 from rocdbg.debugger.values.value import Value
@@ -298,8 +298,8 @@ class TimeControl:
 def look_at(tracing: Tracing, control: TimeControl, frame: TraceFrame | None, focus: Focus) -> bool:
     """``tfind``: select a trace frame. None deselects it and returns to where the program was.
 
-    Returns whether the program is now at the frame's position. It is not if the run is not recorded, or if the frame
-    belongs to another run.
+    Returns whether the program is now at the frame's position, which is not possible if the run is not recorded or the
+    frame belongs to another run.
     """
     known = tracing.is_of(control.recording)
     if known and tracing.home is None and frame is not None:

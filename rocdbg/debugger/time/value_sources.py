@@ -66,7 +66,7 @@ def source_of(
     if is_load(instruction):
         return _loaded(instruction, dword)
     if "_atomic" in name or name.startswith(("ds_add", "ds_wrxchg", "ds_cmpst", "ds_cmpstore")):
-        return End("what an atomic operation found")
+        return End("the old value that an atomic operation returned")
     half = ""
     if instruction.encoding.startswith("VOPD"):
         half = result.name.removeprefix("vdst")

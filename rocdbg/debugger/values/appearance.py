@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from rocdbg.arch.address_spaces import address_space
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Memory, MemoryStorage
 from rocdbg.dwarf.info.types import ClassType, Type

@@ -83,8 +83,8 @@ class ClassText:
         return found
 
     def _part(self, part: Value, elsewhere: bool, depth: int) -> str:
-        """Return the text of a base or member. One outside the object may be unreadable, which must not hide the
-        others.
+        """Return the text of a base or member. A part that is outside the object may be unreadable, which must not hide
+        the other parts.
         """
         if not elsewhere:
             return self.value(part, depth + 1)

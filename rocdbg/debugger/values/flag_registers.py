@@ -1,7 +1,7 @@
 """The types of registers that consist of fields: MODE, STATUS, and the exception flags.
 
-Names and positions are those that ROCgdb shows, which come from the hardware's documentation. For generations that
-ROCgdb does not support there are none here: their registers are plain integers.
+Names and positions are those that ROCgdb shows, which come from the hardware's documentation. There are no such types
+for generations that ROCgdb does not support: their registers are plain integers.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def image_lines(words: list[int], target: Target) -> list[str]:
             size = f"{level.width}x{level.height}" + (f"x{level.depth}" if image.type == ImageType.THREE else "")
             lines.append(f"Level {n}: {size} at offset {level.offset}, {level.pitch} texels per row")
     if image.problem is not None:
-        lines.append(f"Instructions stop at it: {image.problem}.")
+        lines.append(f"Image instructions that use it stop the wave: {image.problem}.")
     return lines
 
 

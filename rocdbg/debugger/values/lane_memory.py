@@ -9,7 +9,7 @@ from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.codeobject.elf import SHF_ALLOC
 from rocdbg.debugger.base.errors import DebuggerError, MemoryAccessError
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 
 
 class LaneMemory(Struct, frozen=True):

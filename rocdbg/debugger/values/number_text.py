@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from itertools import groupby
 
-from rocdbg.debugger.base.settings import PrintSettings
+from rocdbg.debugger.base.engine_settings import PrintSettings
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import decode_float
 from rocdbg.dwarf.info.types import Type
@@ -179,7 +179,7 @@ def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _unit(char: str) -> str:
-    """Return a character as it is shown among others in quotes."""
+    """Return a character as it is shown inside quotes, together with other characters."""
     data = char.encode("utf-8", "surrogateescape")
     if len(data) > 1 and char.isprintable():
         return char

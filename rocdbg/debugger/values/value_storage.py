@@ -219,7 +219,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
 
 class RememberedStorage(Struct, frozen=True):
-    """Storage of which a snapshot is kept: ``data``, from ``start`` on."""
+    """Storage with a snapshot of some of its bytes: ``data`` is what it held from offset ``start`` on."""
 
     now: Storage
     start: int

@@ -350,7 +350,7 @@ def virtual_method(class_: Type, pointer: int) -> str | None:
     """Return the signature of the virtual method that a pointer to member function (Itanium ABI) selects.
 
     Such a pointer is one more than the byte offset of the method's slot in the virtual table. Return ``None`` for any
-    other.
+    other pointer.
     """
     if not pointer & 1 or not isinstance(class_, ClassType):
         return None

@@ -174,7 +174,7 @@ class _Checker:
             self.damage(error)
             return
         words = augmentation_problem(augmentation) if augmentation.startswith("[") or not augmentation else (
-            f"'{augmentation}' has another form"
+            f"the augmentation '{augmentation}' does not have the form [vendor:vX.Y:options]"
         )
         if words is not None:
             self.at_entry("augmentation-format", words, unit.top)
@@ -216,7 +216,8 @@ class _Checker:
         kind = {"sectionoffset": "sec_offset"}.get(type(value).__name__.lower(), type(value).__name__.lower())
         if not any(attribute_name(code, entry.tag, kind, each) for each in (dialect, "amd", "llvm22")):
             self.at_entry(
-                "attribute-class", f"attribute {code:#x} of class {kind} has no meaning on {tag_name(entry.die.tag)}",
+                "attribute-class",
+                f"attribute {code:#x} of class {kind} is not defined for {tag_name(entry.die.tag)}",
                 entry,
             )
 
@@ -226,13 +227,14 @@ class _Checker:
         """
         tag = entry.die.tag
         if code in _OF_FUNCTIONS and tag not in _OF_FUNCTIONS[code]:
-            self.at_entry("attribute-tag", f"attribute {code:#x} is on {entry.tag}", entry)
+            self.at_entry("attribute-tag", f"{entry.tag} must not have {_name(code, entry)}", entry)
         elif isinstance(value, Reference) and code != At.SIBLING:
             if value.offset not in self._tags:
-                words = f"attribute {code:#x} leads to {value.offset:#x}, where no entry begins"
+                words = f"{_name(code, entry)} refers to offset {value.offset:#x}, where no entry begins"
                 self.at_entry("reference", words, entry)
             elif code == At.TYPE and not _is_type(self._tags[value.offset]):
-                words = f"DW_AT_type leads to {tag_name(self._tags[value.offset])} at {value.offset:#x}"
+                target = tag_name(self._tags[value.offset])
+                words = f"DW_AT_type refers to the entry at {value.offset:#x}, which is a {target}, not a type"
                 self.at_entry("reference", words, entry)
         elif code in (At.DECL_FILE, At.CALL_FILE) and isinstance(value, Constant):
             self._source_file(entry, value.value)
@@ -240,7 +242,8 @@ class _Checker:
             value, Loclist | SectionOffset
         ):
             rule = "data-location" if code == At.DATA_LOCATION else "call-site"
-            self.at_entry(rule, "it is a location list, not an operation expression", entry)
+            words = f"{_name(code, entry)} must be an operation expression, but is a location list"
+            self.at_entry(rule, words, entry)
 
     def _source_file(self, entry: Entry, number: int) -> None:
         unit = entry.die.unit
@@ -253,7 +256,7 @@ class _Checker:
             return
         if not header.first_file <= number < header.first_file + len(header.files):
             files = len(header.files)
-            self.at_entry("source-file", f"file {number} is not one of the {files} of the line table", entry)
+            self.at_entry("source-file", f"there is no file {number}: the line table has {files} files", entry)
 
     def _ranges(self, entry: Entry) -> None:
         """Check the code addresses of an entry, whether they are in a range list or given as low and high PC."""
@@ -263,16 +266,18 @@ class _Checker:
             if isinstance(ranges, Rnglist):
                 for part in raw_ranges(die.unit, ranges.offset):
                     if part[1] < part[0]:
-                        self.at_entry("range-list", f"a range ends at {part[1]:#x} and begins at {part[0]:#x}", entry)
+                        words = f"a range ends at {part[1]:#x}, before it begins at {part[0]:#x}"
+                        self.at_entry("range-list", words, entry)
         except Error as error:
             self.damage(error, entry, "range-list")
         if isinstance(low, Address) and isinstance(high, Address) and high.value < low.value:
-            self.at_entry("range-list", f"its code ends at {high.value:#x} and begins at {low.value:#x}", entry)
+            words = f"the code of the entry ends at {high.value:#x}, before it begins at {low.value:#x}"
+            self.at_entry("range-list", words, entry)
 
     def _decodes(self, entry: Entry, code: int, value: Exprloc | Loclist) -> bool:
         """Whether an expression, or every expression of a list, is a sequence of operations."""
         unit = entry.die.unit
-        name = attribute_name(code, entry.tag, None, unit.dialect) or f"attribute {code:#x}"
+        name = _name(code, entry)
         try:
             what = written_list(value, unit) if isinstance(value, Loclist) else as_written(value, unit)
         except DwarfError as error:
@@ -285,8 +290,8 @@ class _Checker:
         for low, high, data in parts:
             if low is not None and high is not None and high < low and isinstance(value, Loclist):
                 self.add(
-                    "location-list", f"{name}: a range ends at {high:#x} and begins at {low:#x}", value.section_name,
-                    value.offset, entry,
+                    "location-list", f"{name}: a range ends at {high:#x}, before it begins at {low:#x}",
+                    value.section_name, value.offset, entry,
                 )
             try:
                 operations = decode(
@@ -296,7 +301,8 @@ class _Checker:
                     operation.info.meaning == "push_object_address" for operation in operations
                 ):
                     good = False
-                    self.at_entry("object", f"{name}: there is no object for DW_OP_push_object_address", entry)
+                    words = f"{name}: DW_OP_push_object_address cannot be used, because there is no object"
+                    self.at_entry("object", words, entry)
                 for words in operand_problems(data, unit, self._tags):
                     good = False
                     self.at_entry("operand", f"{name}: {words}", entry)
@@ -337,7 +343,8 @@ class _Checker:
                 if value.value > _LAST_MEMORY_SPACE and value.value not in _VENDOR_MEMORY_SPACES:
                     self.at_entry("memory-space", f"there is no memory space {value.value:#x}", entry)
             case At.LLVM22_ADDRESS_SPACE if die.tag == Tag.BASE_TYPE and die.number(At.ENCODING) != _ADDRESS_ENCODING:
-                self.at_entry("address-space", "a base type that is not an address has an address space", entry)
+                words = "only a base type with encoding DW_ATE_address can have an address space"
+                self.at_entry("address-space", words, entry)
             case At.LLVM22_ADDRESS_SPACE if isinstance(value, Constant) and self.architecture is not UNSPECIFIED:
                 if self.architecture.address_space(value.value, die.unit.dialect) is None:
                     self.at_entry(
@@ -435,7 +442,7 @@ class _Checker:
                 continue
             for entry in unit.entries:
                 if entry.offset not in known and is_indexed_by_the_extensions(entry.die):
-                    self.at_entry("name-index-variable", f"the name index lacks '{entry.name}'", entry)
+                    self.at_entry("name-index-variable", f"the name index does not list '{entry.name}'", entry)
 
     def _frames(self) -> None:
         sections: list[tuple[str, bytes, bool, int]] = []
@@ -497,6 +504,11 @@ class _Checker:
                 pc, looked = max(row.end, pc + 1), looked + 1
         except IllFormed as error:
             self.add("call-frame", error.detail, section, offset, pc=pc)
+
+
+def _name(code: int, entry: Entry) -> str:
+    """Return the name of an attribute of an entry, or its number if it has no name."""
+    return attribute_name(code, entry.tag, None, entry.die.unit.dialect) or f"attribute {code:#x}"
 
 
 def _is_of_gcc(error: IllFormed, entry: Entry) -> bool:

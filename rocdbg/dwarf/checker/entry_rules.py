@@ -32,20 +32,22 @@ def entry_problems(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str
 
 def _call_parameter(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
     if die.parent is not None and die.parent.tag not in _CALL_SITES:
-        yield "call-parameter", f"it is in {tag_name(die.parent.tag)}"
+        yield "call-parameter", f"the call site parameter is in a {tag_name(die.parent.tag)}, not in a call site"
     if not die.has(At.LOCATION) and die.unit.dialect != "llvm22":
-        yield "call-parameter", "it has no DW_AT_location"  # GCC leaves it out where the parameter is nowhere
+        # GCC leaves it out where the parameter is nowhere
+        yield "call-parameter", "the call site parameter has no DW_AT_location"
     parameter = die.attribute(At.CALL_PARAMETER)
     if isinstance(parameter, Reference) and tags.get(parameter.offset, Tag.FORMAL_PARAMETER) != Tag.FORMAL_PARAMETER:
-        yield "call-parameter", f"DW_AT_call_parameter leads to {parameter.offset:#x}, where no formal parameter is"
+        words = f"DW_AT_call_parameter refers to the entry at {parameter.offset:#x}, which is not a formal parameter"
+        yield "call-parameter", words
 
 
 def _base_type(die: Die) -> Iterator[tuple[str, str]]:
     encoding = die.number(At.ENCODING)
     if encoding is not None and not any(encoding in known for known in _ENCODINGS):
-        yield "base-type", f"there is no encoding {encoding:#x}"
+        yield "base-type", f"unknown base type encoding {encoding:#x}"
     elif not any(die.has(size) for size in _SIZES):
-        yield "base-type", "it has neither DW_AT_byte_size nor DW_AT_bit_size"
+        yield "base-type", "the base type has neither DW_AT_byte_size nor DW_AT_bit_size"
 
 
 def is_nested(function: Die) -> bool:

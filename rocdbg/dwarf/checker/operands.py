@@ -40,7 +40,7 @@ def operand_problems(
                 try:
                     yield from operand_problems(operand, unit, entries, level + 1)
                 except DwarfError as error:
-                    yield f"{operation.name} at offset {operation.offset:#x}: its expression: {error.detail}"
+                    yield f"{operation.name} at offset {operation.offset:#x}: in its operand: {error.detail}"
 
 
 def _branch_problem(operation: Operation, begins: Container[int]) -> Iterator[str]:
@@ -51,7 +51,7 @@ def _branch_problem(operation: Operation, begins: Container[int]) -> Iterator[st
     assert isinstance(distance, int)
     target = operation.offset + operation.size + distance
     if target not in begins:
-        yield f"{operation.name} at offset {operation.offset:#x}: no operation begins at {target:#x}, where it leads"
+        yield f"{operation.name} at offset {operation.offset:#x}: it leads to {target:#x}, where no operation begins"
 
 
 def _problem(
@@ -65,22 +65,22 @@ def _problem(
             return None
         return _type_problem(operation, operand, unit, entries)
     if kind in _OF_UNIT and unit.offset + operand not in entries:
-        return f"there is no entry at {operand:#x} of the unit"
+        return f"there is no entry at offset {operand:#x} of the unit"
     if kind is Operand.SECTION_DIE and operand and unit.reference_base + operand not in entries:
-        return f"there is no entry at {operand:#x}"
+        return f"there is no entry at offset {operand:#x}"
     if meaning in _COUNTED and not operand:
-        return "a size or count is 0"
+        return "the size and the count must not be 0"
     if meaning in _INDEXED and operand >= len(unit.debug_addr):
-        return f"the unit has no address {operand}; it has {len(unit.debug_addr)}"
+        return f"there is no address {operand} in .debug_addr: the unit has {len(unit.debug_addr)}"
     return None
 
 
 def _type_problem(operation: Operation, offset: int, unit: Unit, entries: Container[int]) -> str | None:
     if unit.offset + offset not in entries:
-        return f"there is no entry at {offset:#x} of the unit"
+        return f"there is no entry at offset {offset:#x} of the unit"
     die = unit.die(offset)
     if die.tag != Tag.BASE_TYPE:
-        return f"the entry at {offset:#x} of the unit is not a base type"
+        return f"the entry at offset {offset:#x} of the unit is not a base type"
     type_ = base_type(die)
     if type_ is None:
         return None
@@ -91,5 +91,5 @@ def _type_problem(operation: Operation, offset: int, unit: Unit, entries: Contai
     elif operation.info.meaning == "const_type" and rest and isinstance(rest[0], bytes):
         size = len(rest[0])
     if size is not None and size != type_.byte_size:
-        return f"{size} bytes are read for {type_.name}, which has {type_.byte_size}"
+        return f"the operand has {size} bytes, but base type '{type_.name}' has {type_.byte_size}"
     return None

@@ -55,14 +55,14 @@ class Probe:
         return implicit_location(0, 8 * size)
 
     def read_register(self, number: int, offset: int, size: int) -> bytes:
-        """The byte, again and again."""
+        """Return bytes that all have the fill value."""
         return bytes((self._fill,)) * size
 
     def write_register(self, number: int, offset: int, data: bytes) -> None:
         """Nothing is written."""
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """The byte, again and again."""
+        """Return bytes that all have the fill value."""
         return bytes((self._fill,)) * size
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
@@ -76,11 +76,11 @@ class Probe:
 
     def indexed_address(self, index: int) -> int:
         """The unit's context answers."""
-        raise EvaluationError("an indexed address needs a unit")
+        raise EvaluationError("an indexed address can be found only through a unit")
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
         """The unit's context answers."""
-        raise EvaluationError("an entry needs a unit")
+        raise EvaluationError("an entry can be found only through a unit")
 
     def tls_location(self, address: int) -> LocationDescription:
         """Not known without a thread."""

@@ -1,4 +1,6 @@
-"""Rules that name indexes and call frame tables, and their augmentation strings, can break and still be readable."""
+"""Rules about name indexes, call frame tables and their augmentation strings; a table that breaks one of them can still
+be read.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from rocdbg.dwarf.info.attribute_values import Exprloc
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.name_index import NameIndex
+from rocdbg.dwarf.reader.numbers import tag_name
 from rocdbg.text import decode_text
 
 __all__ = [
@@ -28,7 +31,9 @@ def augmentation_problem(text: str) -> str | None:
     """What is wrong with an augmentation string of the extensions (A.3.1.1); None if nothing is wrong, or if the
     beginning of the string shows that it is not theirs.
     """
-    return None if not text.startswith("[") or _AUGMENTATION.fullmatch(text) else f"'{text}' has another form"
+    if not text.startswith("[") or _AUGMENTATION.fullmatch(text):
+        return None
+    return f"augmentation '{text}' does not have the form [vendor:vX.Y:options]"
 
 
 def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str, str]]:
@@ -44,7 +49,10 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
                 length, offset_size = cursor.unsigned(8), 8
             start, position = position, cursor.position + length
             if (position - start) % address_size:
-                yield start, "frame-size", f"{position - start} bytes, which is not a multiple of {address_size}"
+                yield (
+                    start, "frame-size", f"the entry has {position - start} bytes, which is not a multiple of "
+                    f"{address_size}"
+                )
             if not length or cursor.unsigned(offset_size) != (1 << 8 * offset_size) - 1:
                 continue  # an FDE
             version, augmentation = cursor.unsigned(1), decode_text(cursor.string())
@@ -52,9 +60,10 @@ def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str
             if words is not None:
                 yield start, "augmentation-format", words
             elif augmentation.startswith("[") and version != 4:
-                yield start, "call-frame", f"version {version} of an entry with the extensions, which have 4"
+                yield start, "call-frame", f"a CIE with this augmentation must have version 4, but has {version}"
             elif version == 4 and (size := cursor.unsigned(1)) != address_size:
-                yield start, "call-frame", f"addresses of {size} bytes, where those of the unit have {address_size}"
+                words = f"the CIE has addresses of {size} bytes, but those of the unit have {address_size}"
+                yield start, "call-frame", words
     except DwarfError:  # reported as a finding of its own
         return
 
@@ -74,7 +83,9 @@ def header_problems(sections: Mapping[str, bytes], sizes: Container[int]) -> Ite
                 if version != 5:
                     break  # there is no header, as in GCC's split units of DWARF 4
                 if size not in sizes:
-                    yield name, start, f"its addresses have {size} bytes, which those of no unit have"
+                    yield (
+                        name, start, f"the table has addresses of {size} bytes, but no unit has addresses of this size"
+                    )
         except DwarfError:
             continue  # reported as a finding of its own
 
@@ -84,15 +95,18 @@ def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:
     """
     words = augmentation_problem(index.augmentation)
     if words is not None:
-        yield f"augmentation {words}"
+        yield words
     for name, entry in index.items():
         offset = entry.die_offset
         if offset is None:
             continue
         if offset not in tags:
-            yield f"'{name.text}' has an entry at {offset:#x}, where there is none"
+            yield f"'{name.text}' refers to an entry at {offset:#x}, where no entry begins"
         elif tags[offset] != entry.tag:
-            yield f"'{name.text}' has an entry of tag {entry.tag:#x} for one of {tags[offset]:#x}"
+            yield (
+                f"by the index, the entry of '{name.text}' is a {tag_name(entry.tag)}, "
+                f"but it is a {tag_name(tags[offset])}"
+            )
 
 
 def is_indexed_by_the_extensions(die: Die) -> bool:

@@ -23,8 +23,8 @@ from rocdbg.dwarf.info.sections import Sections
 
 _SECTION: Final = ".debug_abbrev"
 _MOST_ATTRIBUTES: Final = 128
-"""A limit against hostile files: attributes may take no space in entries, so that an entry with thousands of them may
-be one byte long. Compilers write at most 30.
+"""A limit against hostile files: attributes may take no space in entries, so even an entry with thousands of attributes
+may be only one byte long. Compilers write at most 30.
 """
 
 
@@ -75,7 +75,7 @@ def _read(
 ) -> int:
     """Read a table; returns its end."""
     if offset >= len(section):
-        raise DebugInfoError(_SECTION, offset, f"table is beyond the section's {len(section)} bytes")
+        raise DebugInfoError(_SECTION, offset, f"the table would begin beyond the section's {len(section)} bytes")
     pos = offset
     try:
         while True:
@@ -112,4 +112,4 @@ def _read(
                 tag, has_children, tuple(attributes), skip_steps(forms, version, address_size, offset_size)
             )
     except IndexError:
-        raise DebugInfoError(_SECTION, pos, "table is truncated") from None
+        raise DebugInfoError(_SECTION, pos, "the table is truncated") from None

@@ -99,8 +99,8 @@ class Loclist:
     section_name: str
     offset: int
     unit: Unit = field(repr=False)
-    entry: int = field(default=-1, repr=False, compare=False)
-    """The offset of the entry whose attribute it is."""
+    entry: int | None = field(default=None, repr=False, compare=False)
+    """The offset of the entry whose attribute it is, if it is read for an attribute."""
 
 
 class Rnglist(Struct, frozen=True):

@@ -169,5 +169,5 @@ def _read_rnglist(unit: Unit, offset: int) -> Iterator[tuple[int, int]]:
                 case _:
                     raise DebugInfoError(".debug_rnglists", pos - 1, f"unknown kind of range {kind:#x}")
     except IndexError:
-        raise DebugInfoError(".debug_rnglists", pos, "range list is truncated") from None
+        raise DebugInfoError(".debug_rnglists", pos, "the range list is truncated") from None
     raise DebugInfoError(".debug_rnglists", offset, f"list has more than {_MOST_RANGES} ranges")

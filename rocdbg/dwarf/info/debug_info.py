@@ -71,8 +71,8 @@ class DebugInfo:
         self.namespaces = Namespaces(self._entries)
         self.starts = starts
         self.is_code: Callable[[FileAddress, FileAddress], bool] = lambda start, address: True
-        """Whether execution of the function that begins at the first address can reach the second, which must be that
-        of an instruction.
+        """Whether execution of the function that begins at the first address can reach the second address; it cannot if
+        no instruction begins there.
         """
         self.can_be_passed_by: Callable[[FileAddress, FileAddress], bool] = lambda start, address: False
         """Whether a branch between a function's start (the first address) and the second address leads past the latter.
@@ -157,16 +157,16 @@ class DebugInfo:
     # Types
 
     def types_named(self, name: str) -> list[Type]:
-        """Types called ``name``, which has no keyword (``S``, ``ns::S<float, 3>``, ``unsigned int``); definitions
-        first.
+        """The types called ``name``, definitions first. A name is given without a keyword: ``S``, ``ns::S<float, 3>``,
+        ``unsigned int``.
 
         Types declared inside functions are found through ``Scope.types``.
         """
         return self._types.named(name)
 
     def types_matching(self, pattern: str | re.Pattern[str] = "", by_unit: bool = False) -> list[Type]:
-        """Named types whose qualified name contains a match of the regular expression, sorted by that name; each once,
-        or once for each unit.
+        """Named types whose qualified name contains a match of the regular expression, sorted by that name. With
+        ``by_unit``, a type is listed once for each unit that has it, otherwise only once.
         """
         return self._types.matching(pattern, by_unit)
 
@@ -279,17 +279,16 @@ class DebugInfo:
         """Where GDB puts the breakpoints for ``file:line``, by address; empty when neither this line nor a later one
         has code.
 
-        They are the starts of statements of that line, or else of the next line of the file that has any
-        (``CodeLocation.line`` says which). Each function or inlined instance has one location, at the lowest address;
-        if that is the start of a function, the location is moved to the end of the prologue.
+        They are the starts of statements of that line. If the line has no statements, the next line of the file with
+        statements is used (``CodeLocation.line`` is its number). Each function or inlined instance has one location, at
+        the lowest address; if that is the start of a function, the location is moved to the end of the prologue.
         """
         return line_locations(self, self._files(file), line)
 
     def breakpoint_address(self, function: Function) -> FileAddress | None:
-        """The address at which GDB puts a breakpoint on a function: the end of its prologue. None for a function
+        """The address at which GDB puts a breakpoint on a function: the end of its prologue. This is the first row
+        marked ``prologue_end``, else the address of the function's second line, else its entry. None for a function
         without code.
-
-        That is the first row marked ``prologue_end``, else the address of the function's second line, else its entry.
         """
         if function not in self._breakpoint_addresses:
             entry = function.entry_pc

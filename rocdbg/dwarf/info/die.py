@@ -23,7 +23,7 @@ from rocdbg.dwarf.info.entry_skipping import subtree_end
 from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Raw, raw_reader, read_indirect, uleb
-from rocdbg.dwarf.info.names import spelled
+from rocdbg.dwarf.info.name_matching import spelled
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
@@ -70,10 +70,10 @@ class Die:
         try:
             code, pos = uleb(unit.entries.data, self.offset)
         except IndexError:
-            raise unit.entries.error(self.offset, "entry is truncated") from None
+            raise unit.entries.error(self.offset, "the entry is truncated") from None
         abbreviation = unit.abbreviations.get(code)
         if abbreviation is None:
-            reason = f"abbreviation {code} is not defined" if code else "no entry there"
+            reason = f"abbreviation {code} is not defined" if code else "there is no entry at this offset"
             raise unit.entries.error(self.offset, reason)
         return abbreviation, pos
 
@@ -114,7 +114,7 @@ class Die:
         except IndexError:
             pos = unit.end + 1
         if pos > unit.end:
-            unit.entries.pass_over(unit.entries.error(self.offset, "entry goes beyond the end of its unit"))
+            unit.entries.pass_over(unit.entries.error(self.offset, "the entry goes beyond the end of its unit"))
             pos = unit.end
         return values, pos
 
@@ -204,7 +204,9 @@ class Die:
             yield die
             die = die.reference(At.SPECIFICATION) or die.reference(At.ABSTRACT_ORIGIN)
         if die is not None:
-            raise self.unit.entries.error(self.offset, "endless chain of specifications and abstract origins")
+            raise self.unit.entries.error(
+                self.offset, "the chain of DW_AT_specification and DW_AT_abstract_origin does not end"
+            )
 
     def find(self, code: int) -> AttributeValue | None:
         """The attribute, from this entry or from one of its `origins`."""

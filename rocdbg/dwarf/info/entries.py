@@ -91,7 +91,7 @@ class Entries:
         text = "::".join(names)
         self._qualified_size += len(text)
         if self._qualified_size > _LONGEST_NAMES:
-            raise self.error(0, f"qualified names of more than {_LONGEST_NAMES} characters")
+            raise self.error(0, f"the qualified names have more than {_LONGEST_NAMES} characters in total")
         return text
 
     @cached_property

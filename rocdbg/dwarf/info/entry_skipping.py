@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.info.unit import Unit
 
 _LARGE = 512
-"""The least number of bytes in a list of children whose end is cached; because lists may be nested, long ones are
-skipped repeatedly.
+"""The end of a list of children is cached if the list has at least this many bytes: because lists may be nested, long
+ones are skipped repeatedly.
 """
 _SLICE = 1 << 14
 """Bytes of entries between two checks for an interrupt."""
@@ -97,7 +97,7 @@ def subtree_end(unit: Unit, pos: int) -> int:
                 else:
                     open_lists.append(pos)
     except IndexError:
-        raise unit.entries.error(start, "entry is truncated") from None
+        raise unit.entries.error(start, "the entry is truncated") from None
     for first in open_lists:
         ends[first] = end
     return end

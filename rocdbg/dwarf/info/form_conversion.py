@@ -63,7 +63,7 @@ def convert(unit: Unit, code: int, kind: Kind, form: int, raw: Raw) -> Attribute
             return String(sections.string(".debug_line_str", raw))
         case Kind.UNIT_REFERENCE:
             if not unit.first - unit.offset <= raw < unit.end - unit.offset:
-                raise unit.entries.error(unit.offset, f"a reference to {raw:#x} leads outside this unit")
+                raise unit.entries.error(unit.offset, f"a reference to offset {raw:#x} of this unit leads outside it")
             return Reference(unit.offset + raw)
         case Kind.SECTION_REFERENCE:
             return Reference(unit.reference_base + raw)

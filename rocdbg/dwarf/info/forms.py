@@ -275,5 +275,5 @@ def read_indirect(data: bytes, pos: int) -> tuple[int, int]:
     unusable."""
     form, after = uleb(data, pos)
     if form not in FORMS or form in (INDIRECT, IMPLICIT_CONST):
-        raise DebugInfoError(".debug_info", pos, f"DW_FORM_indirect names form {form:#x}")
+        raise DebugInfoError(".debug_info", pos, f"DW_FORM_indirect names form {form:#x}, which cannot be used there")
     return form, after

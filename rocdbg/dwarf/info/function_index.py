@@ -15,8 +15,8 @@ from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange
+from rocdbg.dwarf.info.name_matching import component, parameter_list, parse_name
 from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
-from rocdbg.dwarf.info.names import component, parameter_list, parse_name
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.info.types import PointerType, QualifiedType, Qualifier

@@ -112,7 +112,9 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
             length, offset_size = cursor.number(8), 8
         end = cursor.pos + length
         if end > len(data):
-            raise DebugInfoError(SECTION, offset, f"its {length:#x} bytes go beyond the section's end")
+            raise DebugInfoError(
+                SECTION, offset, f"the line table has {length:#x} bytes, which go beyond the section's end"
+            )
         cursor.end = end
         version = cursor.number(2)
         if not 2 <= version <= 5:
@@ -129,9 +131,11 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
         line_range = cursor.number(1)
         opcode_base = cursor.number(1)
         if line_range == 0 or max_operations == 0 or opcode_base == 0 or address_size not in (2, 4, 8):
-            raise DebugInfoError(SECTION, offset, "line table header has a zero or impossible parameter")
+            raise DebugInfoError(SECTION, offset, "a parameter of the line table header is 0 or impossible")
         if not cursor.pos <= program <= end:
-            raise DebugInfoError(SECTION, offset, f"a header of {header_length:#x} bytes does not fit")
+            raise DebugInfoError(
+                SECTION, offset, f"the header would have {header_length:#x} bytes, which do not fit into the line table"
+            )
         counts = tuple(cursor.number(1) for _ in range(opcode_base - 1))
         cursor.end = program
         if version >= 5:
@@ -139,7 +143,7 @@ def read_line_header(sections: Sections, offset: int, address_size: int, comp_di
         else:
             files = _read_old_tables(cursor, comp_dir, problems)
     except IndexError:
-        raise DebugInfoError(SECTION, offset, "line table header is truncated") from None
+        raise DebugInfoError(SECTION, offset, "the line table header is truncated") from None
     return LineHeader(
         version, address_size, min_instruction, max_operations, default_is_stmt,
         line_base - 256 if line_base >= 128 else line_base, line_range, opcode_base, counts, files,
@@ -161,16 +165,20 @@ class _Paths:
         """
         self._total += len(comp_dir) + 2 * len(directory) + 2 * len(name)
         if self._total > self._limit:
-            raise DebugInfoError(SECTION, self._offset, f"paths of more than {self._limit} characters")
+            raise DebugInfoError(
+                SECTION, self._offset, f"the paths of the files have more than {self._limit} characters in total"
+            )
         shown = name if in_comp_dir else posixpath.join(directory, name)
         return shown, posixpath.normpath(posixpath.join(comp_dir, directory, name))
 
 
 def _directory(index: int, directories: list[str], otherwise: str, name: str, problems: list[str]) -> str:
-    """The directory with the given index; ``otherwise`` if there is none, which adds a message to ``problems``."""
+    """Return the directory with the given index. If there is none, add a message to ``problems`` and return the value
+    of ``otherwise``.
+    """
     if index < len(directories):
         return directories[index]
-    problems.append(f"file '{name}' is in directory {index} of {len(directories)}")
+    problems.append(f"file '{name}' is in directory {index}, but there are only {len(directories)} directories")
     return otherwise
 
 
@@ -208,7 +216,7 @@ def _read_tables(
             return string(".debug_str", raw)
         if kind is Kind.SUPPLEMENTARY_STRING and sections.supplement is not None:
             return (sections.supplement.lines if lines else sections.supplement.string)(".debug_str", raw)
-        raise DebugInfoError(SECTION, cursor.pos, f"form DW_FORM_{FORMS[form][0]} of a path is not supported")
+        raise DebugInfoError(SECTION, cursor.pos, f"DW_FORM_{FORMS[form][0]} is not supported as the form of a path")
 
     def table() -> list[dict[int, tuple[int, Raw]]]:
         columns = [(cursor.uleb(), cursor.uleb()) for _ in range(cursor.number(1))]
@@ -216,14 +224,18 @@ def _read_tables(
         readers = []
         for content, form in columns:
             if form not in FORMS:
-                raise DebugInfoError(SECTION, cursor.pos, f"unknown form {form:#x} of content {content:#x}")
+                raise DebugInfoError(SECTION, cursor.pos, f"content {content:#x} has the unknown form {form:#x}")
             try:
                 readers.append((content, form, raw_reader(form, 5, address_size, offset_size)))
             except KeyError:
-                raise DebugInfoError(SECTION, cursor.pos, "indirect form in a line table header") from None
+                raise DebugInfoError(
+                    SECTION, cursor.pos, "DW_FORM_indirect and DW_FORM_implicit_const are not supported in a line "
+                    "table header"
+                ) from None
         count = cursor.uleb()
         if count > _MOST_FILES or (count and not columns):
-            raise DebugInfoError(SECTION, cursor.pos, f"table of {count} files or directories")
+            reason = f"the table has an impossible number of files or directories: {count}"
+            raise DebugInfoError(SECTION, cursor.pos, reason)
         rows = []
         for _ in range(count):
             row = {}
@@ -250,7 +262,7 @@ def _read_tables(
         if valid not in (None, 0, 1):
             problems.append(f"DW_LNCT_LLVM_is_MD5 of file '{name}' is {valid}, neither 0 nor 1")
         if "\r" in source:
-            problems.append(f"the source of file '{name}' has other line endings than newlines")
+            problems.append(f"the lines of the embedded source of file '{name}' do not all end with a plain newline")
         files.append(SourceFile(
             shown, directory, path,
             md5=md5.to_bytes(16, "little") if isinstance(md5, int) and valid != 0 else None,
@@ -266,7 +278,7 @@ def _column_problems(columns: list[tuple[int, int]]) -> Iterator[str]:
     """
     for content, form in columns:
         if content in (Content.PATH, Content.LLVM_SOURCE) and form in FORMS and FORMS[form][2] not in _TEXTS:
-            yield f"content {content:#x} has DW_FORM_{FORMS[form][0]}, which is not a string"
+            yield f"content {content:#x} must be a string, but has form DW_FORM_{FORMS[form][0]}"
         elif content == Content.LLVM_IS_MD5 and form != _UDATA:
             yield f"DW_LNCT_LLVM_is_MD5 has form {form:#x}, not DW_FORM_udata"
         elif content == Content.MD5 and form != _DATA16:

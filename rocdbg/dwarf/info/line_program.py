@@ -69,7 +69,7 @@ def run(
             with _without_collection():
                 _run(data, pos, header, one, sequences, current)
         except IndexError:
-            raise DebugInfoError(SECTION, header.program, "line number program is truncated") from None
+            raise DebugInfoError(SECTION, header.program, "the line number program is truncated") from None
     except DebugInfoError as error:
         pass_over(error)
         if current and len(current[-1].rows) > 1:  # the last row's end is not known
@@ -169,7 +169,7 @@ def _run(
                 size, pos = uleb(data, pos)
                 after = pos + size
                 if size == 0 or after > end:
-                    raise DebugInfoError(SECTION, start, f"extended operation of {size} bytes")
+                    raise DebugInfoError(SECTION, start, f"an extended operation cannot have {size} bytes here")
                 extended = data[pos]
                 if extended == 1:  # end_sequence
                     sequence.end = address

@@ -2,8 +2,8 @@
 
 A program holds a sequence per contiguous piece of code, and code objects often have thousands of them. To answer a
 query about an address, the reader searches the bytes for operations that set addresses, and runs only the sequence that
-can contain the address. While the sequence runs, the reader checks that what it found was such an operation; if not, it
-runs the whole program as the standard specifies.
+can contain the address. While the sequence runs, the reader checks that the bytes that it found really were such an
+operation. If they were not, it runs the whole program as the standard specifies.
 """
 
 from __future__ import annotations

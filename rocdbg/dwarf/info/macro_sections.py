@@ -139,9 +139,9 @@ class _Reader:
         self._left = [_MOST_ENTRIES]
 
     def _own_lines(self, offset: int) -> Callable[[int], SourceFile | None]:
-        """Return the lookup of files by number in the line table at an offset of the unit's own sections: split units
-        share other sections with the linked object, but have a line table of their own for macros (DWARF 5, section
-        7.3.2.2).
+        """Return a function that looks up files by number in the line table at an offset. The line table is in the
+        unit's own sections: split units share other sections with the linked object, but have a line table of their own
+        for macros (DWARF 5, section 7.3.2.2).
         """
         if offset >= len(self._unit.sections[".debug_line"]):
             return self._unit.file
@@ -153,7 +153,7 @@ class _Reader:
     def changes(self, offset: int, imported: tuple[int, ...] = ()) -> Iterator[Change]:
         """Yield the changes in the part of the section that begins at ``offset``."""
         if offset in imported or len(imported) > _DEEPEST:
-            raise self._error(offset, "macros import themselves")
+            raise self._error(offset, "the macro unit imports itself, or imports are nested too deeply")
         size, pos = 4, offset
         old = self._section == ".debug_macinfo"
         if not old:
@@ -167,10 +167,10 @@ class _Reader:
                 return
             self._left[0] -= 1
             if self._left[0] < 0:
-                raise self._error(start, f"more than {_MOST_ENTRIES} macros")
+                raise self._error(start, f"there are more than {_MOST_ENTRIES} macro entries")
             if code == _END:
                 if not self._stack:
-                    raise self._error(start, "a file ends that did not begin")
+                    raise self._error(start, "an included file ends, but none has begun")
                 self._stack.pop()
                 continue
             if code == _IMPORT and not old:
@@ -211,7 +211,7 @@ class _Reader:
 
     def _start(self, start: int, line: int, number: int) -> None:
         if len(self._stack) >= _DEEPEST:
-            raise self._error(start, f"files are included deeper than {_DEEPEST}")
+            raise self._error(start, f"included files are nested more than {_DEEPEST} deep")
         if number not in self._files:
             self._files[number] = self._file(number)
         includer = self._stack[-1] if self._stack else None
@@ -222,9 +222,9 @@ class _Reader:
         """Size of an offset, and where the entries begin."""
         version, flags = self._number(offset, 2), self._byte(offset + 2)
         if version not in (4, 5):
-            raise self._error(offset, f"version {version} of macros is not known")
+            raise self._error(offset, f"version {version} of macro information is not supported")
         if flags & 4:
-            raise self._error(offset, "macros of vendors are not known")
+            raise self._error(offset, "vendor-defined macro entries are not supported")
         size = 8 if flags & 1 else 4
         if flags & 2 and self._unit.skeleton is not None and not self._stack:
             self._file = self._own_lines(self._number(offset + 3, size))
@@ -235,7 +235,7 @@ class _Reader:
         if code in (_DEFINE, _UNDEF):
             return self._text(pos)
         if old or code > _UNDEF_STRX:
-            raise self._error(start, f"a macro entry of type {code:#x} is not known")
+            raise self._error(start, f"unknown type of macro entry {code:#x}")
         if code in (_DEFINE_STRX, _UNDEF_STRX):
             index, pos = self._uleb(pos)
             return self._unit.indexed_string(index), pos
@@ -248,7 +248,7 @@ class _Reader:
     def _text(self, pos: int) -> tuple[str, int]:
         end = self._data.find(b"\0", pos)
         if end < 0:
-            raise self._error(pos, "no string at this offset")
+            raise self._error(pos, "there is no string at this offset")
         return decode_text(self._data[pos:end]), end + 1
 
     def _byte(self, pos: int) -> int:

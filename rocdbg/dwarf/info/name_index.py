@@ -123,9 +123,9 @@ class NameIndex:
             length, pos = self._number(pos, 8)
             self.offset_size = 8
         elif length >= 0xFFFFFFF0:
-            raise self._error(offset, f"reserved length {length:#x}")
+            raise self._error(offset, f"the length {length:#x} is reserved")
         if pos + length > len(self._data):
-            raise self._error(offset, f"index of {length:#x} bytes goes beyond the section's end")
+            raise self._error(offset, f"the name index has {length:#x} bytes, which go beyond the section's end")
         self.end = pos + length
         self.version, pos = self._number(pos, 2)
         if self.version != _VERSION:
@@ -160,7 +160,7 @@ class NameIndex:
 
     def _take(self, pos: int, size: int) -> tuple[bytes, int]:
         if pos + size > self.end:
-            raise self._error(pos, f"name index ends where {size} bytes are needed")
+            raise self._error(pos, f"the name index ends too early: {size} more bytes are needed")
         return self._data[pos:pos + size], pos + size
 
     def _number(self, pos: int, size: int) -> tuple[int, int]:
@@ -198,7 +198,9 @@ class NameIndex:
                 if attribute == 0 and form == 0:
                     break
                 if form not in FORMS or form in (INDIRECT, IMPLICIT_CONST):
-                    raise self._error(start, f"index attribute {attribute:#x} has unusable form {form:#x}")
+                    raise self._error(
+                        start, f"index attribute {attribute:#x} has form {form:#x}, which cannot be used there"
+                    )
                 attributes.append((attribute, form, raw_reader(form, _VERSION, 8, self.offset_size)))
             if code in table:
                 raise self._error(start, f"abbreviation {code} is defined twice")
@@ -211,7 +213,7 @@ class NameIndex:
         except IndexError:
             after = end + 1
         if after > end:
-            raise self._error(pos, "a LEB128 number goes beyond the end")
+            raise self._error(pos, "a LEB128 number goes beyond the end of the name index")
         return value, after
 
     # Names
@@ -224,7 +226,7 @@ class NameIndex:
     def name(self, number: int) -> IndexedName:
         """Row ``number``, from 1, of the name table."""
         if not 1 <= number <= self.name_count:
-            raise self._error(self.offset, f"there is no name {number}, there are {self.name_count}")
+            raise self._error(self.offset, f"there is no name {number}: the index has {self.name_count} names")
         row = number - 1
         size = self.offset_size
         text = self._sections.string(".debug_str", self._row(self._strings, row, size))
@@ -244,7 +246,7 @@ class NameIndex:
         bucket = wanted % self.bucket_count
         number = self._row(self._buckets, bucket, 4)  # 0: the bucket is empty
         if number > self.name_count:
-            reason = f"bucket {bucket} starts at name {number}, there are {self.name_count}"
+            reason = f"bucket {bucket} starts at name {number}, but the index has only {self.name_count} names"
             raise self._error(self._buckets + 4 * bucket, reason)
         while 0 < number <= self.name_count:
             hashed = self._row(self._hashes, number - 1, 4)
@@ -277,7 +279,7 @@ class NameIndex:
         """The entry at a position in the pool, as ``parent`` gives it."""
         entry, _ = self._entry(self.pool + offset)
         if entry is None:
-            raise self._error(self.pool + offset, "a list ends there: no entry begins there")
+            raise self._error(self.pool + offset, "a list of entries ends at this offset, so no entry begins there")
         return entry
 
     def items(self) -> Iterator[tuple[IndexedName, IndexEntry]]:
@@ -288,12 +290,12 @@ class NameIndex:
             for entry in self.entries(name):
                 left -= 1
                 if left < 0:
-                    raise self._error(self.pool + entry.offset, "the names' lists of entries overlap")
+                    raise self._error(self.pool + entry.offset, "the lists of entries of different names overlap")
                 yield name, entry
 
     def _entry(self, start: int) -> tuple[IndexEntry | None, int]:
         if not self.pool <= start < self.end:
-            raise self._error(start, "a list of entries leads out of the entry pool")
+            raise self._error(start, "a list of entries goes beyond the entry pool")
         code, pos = self._uleb(start, self.end)
         if code == 0:
             return None, pos
@@ -308,7 +310,7 @@ class NameIndex:
             except IndexError:
                 pos = self.end + 1
             if pos > self.end:
-                raise self._error(start, "entry goes beyond the end of the name index")
+                raise self._error(start, "the entry goes beyond the end of the name index")
             # only a vendor's own attribute may be a block; its meaning is not known
             value = raw if isinstance(raw, int) else int.from_bytes(raw, "little")
             values.setdefault(attribute, value)
@@ -332,12 +334,12 @@ class NameIndex:
                 return local[number], None
             if len(local) <= number < len(local) + len(foreign):
                 return None, foreign[number - len(local)]
-            raise self._error(start, f"there is no type unit {number}, there are {len(local) + len(foreign)}")
+            raise self._error(start, f"there is no type unit {number}: the index has {len(local) + len(foreign)}")
         number = values.get(Idx.COMPILE_UNIT, 0 if len(self.compile_units) == 1 else None)
         if number is None:
-            raise self._error(start, "the entry does not say which of the units contains it")
+            raise self._error(start, "the entry does not name the unit that contains it")
         if not 0 <= number < len(self.compile_units):
-            raise self._error(start, f"there is no compile unit {number}, there are {len(self.compile_units)}")
+            raise self._error(start, f"there is no compile unit {number}: the index has {len(self.compile_units)}")
         return self.compile_units[number], None
 
 

@@ -10,7 +10,7 @@ from rocdbg import work
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
-from rocdbg.dwarf.info.names import component
+from rocdbg.dwarf.info.name_matching import component
 from rocdbg.dwarf.info.unit import Unit
 
 Offsets = list[tuple[Unit, int]]

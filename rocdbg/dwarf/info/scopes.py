@@ -24,7 +24,7 @@ from rocdbg.dwarf.info.constants import At, Convention, Inline, Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.memory_spaces import in_memory_space
 from rocdbg.dwarf.info.model import AddressRange, SourceFile
-from rocdbg.dwarf.info.names import spelled
+from rocdbg.dwarf.info.name_matching import spelled
 from rocdbg.dwarf.info.types import FunctionType, TemplateArgument, Type
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from rocdbg.dwarf.info.errors import DebugInfoError
-from rocdbg.dwarf.info.shared_parts import ReadLimit
+from rocdbg.dwarf.info.read_limits import ReadLimit
 from rocdbg.text import decode_lines, decode_text
 
 _LONG = 128
-_SLACK = 1 << 20
+_STRING_SLACK = 1 << 20
 
 
 class Sections:
@@ -26,10 +26,12 @@ class Sections:
         self._bytes: dict[str, bytes] = {}
         self.tables = ReadLimit(4, "tables overlap: they are several times as long as the section")
         """Bytes of tables."""
-        self.lists = ReadLimit(1, "lists are shared by more entries than compilers let share them")
+        self.lists = ReadLimit(1, "lists are shared by more entries than in the output of any compiler")
         """Elements that lists give to entries, for each entry: an element takes several bytes."""
         self._long: dict[tuple[str, int], str] = {}
-        self._long_total = 0
+        self._strings = ReadLimit(
+            4, "strings overlap: they are several times as long as the section", _STRING_SLACK
+        )
 
     def __getitem__(self, name: str) -> bytes:
         data = self._bytes.get(name)
@@ -55,15 +57,13 @@ class Sections:
         data = self[name]
         end = data.find(b"\0", offset) if offset < len(data) else -1
         if end < 0:
-            raise DebugInfoError(name, offset, f"no string at this offset (the section has {len(data)} bytes)")
+            raise DebugInfoError(name, offset, f"there is no string at this offset (the section has {len(data)} bytes)")
         if end - offset <= _LONG:
             return decode(data[offset:end])
         # Strings may share their ends: keeping a string for every byte of a long one would take quadratic memory.
         text = self._long.get((name, offset))
         if text is None:
-            self._long_total += end - offset
-            if self._long_total > 4 * len(data) + _SLACK:
-                raise DebugInfoError(name, offset, "strings overlap: they are several times as long as the section")
+            self._strings.count(name, offset, end - offset, len(data))
             text = self._long[name, offset] = decode(data[offset:end])
         return text
 
@@ -71,5 +71,5 @@ class Sections:
         """The unsigned number of ``size`` bytes at ``offset``."""
         data = self[name]
         if offset + size > len(data):
-            raise DebugInfoError(name, offset, f"value lies beyond the section's {len(data)} bytes")
+            raise DebugInfoError(name, offset, f"a value reaches beyond the section's {len(data)} bytes")
         return int.from_bytes(data[offset:offset + size], "little")

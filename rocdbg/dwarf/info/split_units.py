@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.dwarf.info.errors import DebugInfoError
+from rocdbg.dwarf.info.read_limits import ReadLimit
 from rocdbg.dwarf.info.sections import Sections
 
 SUFFIX: Final = ".dwo"
@@ -78,7 +79,7 @@ class _Package:
     def __init__(self, sections: Mapping[str, bytes]) -> None:
         self.sections = sections
         self._parts: dict[tuple[str, int, int], bytes] = {}
-        self._read: dict[str, int] = {}
+        self._limit = ReadLimit(4, "the parts that the package's index gives overlap")
 
     def part(self, name: str, start: int, size: int) -> bytes:
         """The bytes of a part of a section. Raises DebugInfoError."""
@@ -87,10 +88,10 @@ class _Package:
             return known
         data = self.sections[name]
         if start + size > len(data):
-            raise DebugInfoError(name, start, f"the package's index gives {size} bytes, there are {len(data) - start}")
-        read = self._read[name] = self._read.get(name, 0) + size
-        if read > 4 * len(data):
-            raise DebugInfoError(name, start, f"the parts of {len(data)} bytes that the package's index gives overlap")
+            left = max(len(data) - start, 0)
+            reason = f"by the package's index, a part has {size} bytes here, but the section has only {left} more"
+            raise DebugInfoError(name, start, reason)
+        self._limit.count(name, start, size, len(data), (start, size))
         found = self._parts[name, start, size] = data[start:start + size]
         return found
 
@@ -130,14 +131,16 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
     version = word(0) if word(0) == 2 else word(0, 2)
     names = _COLUMNS.get(version)
     if names is None:
-        raise DebugInfoError(index, 0, f"version {version} of package indexes is not known")
+        raise DebugInfoError(index, 0, f"version {version} of package indexes is not supported")
     columns, units, slots = word(4), word(8), word(12)
     rows = 16 + 12 * slots  # the rows come after the slots' identities and row numbers
     offsets = rows + 4 * columns
     sizes = offsets + 4 * columns * units
     too_many = units > _MOST_UNITS or slots > 16 + 8 * units or columns > len(_COLUMNS[2])
     if too_many or sizes + 4 * columns * units > len(data):
-        raise DebugInfoError(index, 0, f"{units} units of {columns} sections in {slots} slots do not fit")
+        raise DebugInfoError(
+            index, 0, f"{units} units of {columns} sections in {slots} slots do not fit into the package's index"
+        )
     kinds = [names.get(word(rows + 4 * column), "") for column in range(columns)]
     found, shared = {}, _Package(package)
     for slot in range(slots):
@@ -146,7 +149,9 @@ def contributions(package: Mapping[str, bytes], index: str) -> dict[int, Contrib
         if not row:
             continue
         if row > units:
-            raise DebugInfoError(index, 16 + 8 * slots + 4 * slot, f"there are {units} rows, none is {row}")
+            raise DebugInfoError(
+                index, 16 + 8 * slots + 4 * slot, f"there is no row {row}: the package's index has {units}"
+            )
         at = 4 * columns * (row - 1)
         found[word(16 + 8 * slot, 8)] = Contribution(shared, {
             kind + SUFFIX: (word(offsets + at + 4 * column), word(sizes + at + 4 * column))

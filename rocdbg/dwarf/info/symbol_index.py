@@ -9,8 +9,8 @@ from functools import cached_property
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
+from rocdbg.dwarf.info.name_matching import component, parse_name
 from rocdbg.dwarf.info.named_entries import NamedEntries, Offsets
-from rocdbg.dwarf.info.names import component, parse_name
 from rocdbg.dwarf.info.scopes import Variable, enclosing_names
 from rocdbg.dwarf.info.types import ClassType, EnumType, Type
 from rocdbg.dwarf.info.unit_index import NAMED_TYPE_TAGS

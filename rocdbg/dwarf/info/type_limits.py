@@ -99,7 +99,7 @@ class Contents:
                         return "a class contains itself"
                 stack += [part for part in dict.fromkeys(parts) if part not in self._known]
                 if len(within) > MOST_CLASSES:
-                    return f"more than {MOST_CLASSES} classes are in each other"
+                    return f"classes contain each other more than {MOST_CLASSES} deep"
                 continue
             stack.pop()
             within.discard(current)
@@ -109,9 +109,9 @@ class Contents:
             body = self._body_of(current)
             members = len(body.members) + len(body.bases) + sum(self._known[part][1] for part in parts)
             if levels > MOST_CLASSES:
-                return f"more than {MOST_CLASSES} classes are in each other"
+                return f"classes contain each other more than {MOST_CLASSES} deep"
             if members > MOST_MEMBERS:
-                return f"a class of more than {MOST_MEMBERS} members"
+                return f"a class has more than {MOST_MEMBERS} members, including those of the classes in it"
             self._known[current] = levels, members
         return None
 

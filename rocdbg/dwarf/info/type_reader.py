@@ -218,13 +218,13 @@ class TypeReader:
         if byte_size is None:
             byte_size = ((bit_size or 0) + 7) // 8
         if not byte_size and name != _RUSTS_UNIT and self._entries.passes_over:
-            raise self._entries.error(die.offset, f"the base type {name or 'without a name'} has no size")
+            raise self._entries.error(die.offset, f"the base type {name or 'at this offset'} has no size")
         bit_size = checked(die, bit_size, 8 * byte_size, "a size in bits")
         code = die.number(At.ENCODING) or 0
         encoding = Encoding(code) if Encoding.ADDRESS <= code <= Encoding.ASCII else code
         if die.has(At.ENCODING) and not any(code in known for known in _ENCODINGS) and self._entries.passes_over:
             self._entries.pass_over(
-                self._entries.error(die.offset, f"there is no encoding {code:#x}"), die, At.ENCODING
+                self._entries.error(die.offset, f"unknown base type encoding {code:#x}"), die, At.ENCODING
             )
         base = BaseType(
             name, encoding, byte_size, bit_size if bit_size is not None and bit_size != 8 * byte_size else None,
@@ -249,7 +249,7 @@ class TypeReader:
         if self._entries.passes_over:
             code = At.LLVM_VECTOR_SIZE if die.has(At.LLVM_VECTOR_SIZE) else At.LLVM22_VECTOR_SIZE
             self._entries.pass_over(
-                self._entries.error(die.offset, f"its value is {size}, not greater than 0"), die, code
+                self._entries.error(die.offset, f"the vector size is {size}, but must be greater than 0"), die, code
             )
 
     def _pointer(self, die: Die, kind: PointerKind) -> PointerType:
@@ -315,7 +315,7 @@ class TypeReader:
         if die.flag(At.GNU_VECTOR):
             return self._vector(die, element, dimensions, byte_size)
         if len(dimensions) > _MOST_DIMENSIONS:
-            raise self._entries.error(die.offset, f"an array of {len(dimensions)} dimensions")
+            raise self._entries.error(die.offset, f"an array with {len(dimensions)} dimensions is not supported")
         self._growth.add(len(dimensions), len(dimensions))
         if not dimensions:
             return ArrayType(element, None, byte_size=byte_size, offset=die.offset)

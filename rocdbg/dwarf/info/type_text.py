@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec import Struct
 from msgspec.structs import replace as changed
 
-from rocdbg.dwarf.info.names import with_characters
+from rocdbg.dwarf.info.name_matching import with_characters
 from rocdbg.dwarf.info.types import (
     Access,
     ArrayType,
@@ -260,7 +260,9 @@ def _template_names(arguments: tuple[TemplateArgument, ...]) -> dict[str, str]:
 
 
 def needs_labels(type: ClassType) -> bool:
-    """Whether access labels are written: unless all members have the default access of the class's keyword."""
+    """Whether access labels are written, which they are unless all members have the default access of the class's
+    keyword.
+    """
     if type.tagged:
         return False
     accesses = [_access(member) for member in type.members]

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from rocdbg.dwarf.info.attribute_values import Exprloc, Location, Loclist, Reference
-from rocdbg.dwarf.info.names import with_characters
+from rocdbg.dwarf.info.name_matching import with_characters
 
 
 class Encoding(enum.IntEnum):

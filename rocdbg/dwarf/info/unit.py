@@ -278,7 +278,7 @@ class Unit:
     def die(self, offset: int) -> Die:
         """The entry at ``offset`` *relative to the unit*, as DW_OP_convert and others give it."""
         if not self.first - self.offset <= offset < self.end - self.offset:
-            raise self.entries.error(self.offset, f"no entry at {offset:#x} of this unit")
+            raise self.entries.error(self.offset, f"there is no entry at offset {offset:#x} of this unit")
         return Die(self, self.offset + offset)
 
 
@@ -318,7 +318,7 @@ def _read_unit_header(
     def take(size: int) -> int:
         nonlocal pos
         if pos + size > len(data):
-            raise error(base + start, "unit header is truncated")
+            raise error(base + start, "the unit header is truncated")
         pos += size
         return int.from_bytes(data[pos - size:pos], "little")
 
@@ -326,12 +326,12 @@ def _read_unit_header(
     if length == 0xFFFFFFFF:
         length, offset_size = take(8), 8
     elif length >= 0xFFFFFFF0:
-        raise error(base + start, f"reserved unit length {length:#x}")
+        raise error(base + start, f"the unit length {length:#x} is reserved")
     if length == 0:
         return None  # padding at the end of the section
     end = pos + length
     if end > len(data):
-        raise error(base + start, f"unit of {length:#x} bytes goes beyond the section's end")
+        raise error(base + start, f"the unit has {length:#x} bytes, which go beyond the section's end")
     version = take(2)
     if not 2 <= version <= 5:
         raise error(base + start, f"unit version {version} is not supported")
@@ -348,7 +348,7 @@ def _read_unit_header(
     elif unit_type in (UnitType.SKELETON, UnitType.SPLIT_COMPILE):
         id = take(8)
     if pos > end:
-        raise error(base + start, "unit is shorter than its header")
+        raise error(base + start, "the unit is shorter than its header")
     return Unit(
         entries, offset=base + start, end=base + end, first=base + pos, version=version, unit_type=unit_type,
         address_size=address_size, offset_size=offset_size, abbrev_offset=abbrev_offset,

@@ -130,7 +130,7 @@ class UnitIndex:
             if children[place] == offset:
                 return parent
             parent = children[place]
-        unit.entries.pass_over(unit.entries.error(offset, "no entry starts there"))
+        unit.entries.pass_over(unit.entries.error(offset, "no entry starts at this offset"))
         return unit.first
 
     def _children_of(self, offset: int) -> list[int]:
@@ -228,8 +228,10 @@ def _scan(unit: Unit, records: Records) -> Iterator[None]:
                             return
             yield
         if len(stack) + inside > 1:  # only the top entry's list of children may end with the unit
-            entries.pass_over(entries.error(start, f"{len(stack) + inside} lists of entries do not end in the unit"))
+            entries.pass_over(
+                entries.error(start, f"{len(stack) + inside} lists of children do not end within the unit")
+            )
     except IndexError:
-        entries.pass_over(entries.error(start, "entry is truncated"))
+        entries.pass_over(entries.error(start, "the entry is truncated"))
     except KeyError:
         entries.pass_over(entries.error(start, f"abbreviation {code} is not defined"))

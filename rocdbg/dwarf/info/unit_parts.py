@@ -105,7 +105,7 @@ class UnitParts:
                     self._read_split(part, compiled)
                 unit = compiled.pop(name.id, None)
                 if unit is None:
-                    raise self._error(skeleton.offset, f"no unit {name.id:#x} in the split object")
+                    raise self._error(skeleton.offset, f"the split object has no unit {name.id:#x}")
             except Error as error:
                 files.unread(name, str(error))
                 continue
@@ -117,7 +117,9 @@ class UnitParts:
     def _add_supplement(self, sections: Sections, base: int) -> None:
         """Append the units of the supplementary file."""
         if base + len(sections[_INFO]) > _MOST_SPLIT:
-            raise self._error(0, f"more than {_MOST_SPLIT} bytes of entries with those of a supplementary file")
+            raise self._error(
+                0, f"the entries, with those of the supplementary file, have more than {_MOST_SPLIT} bytes"
+            )
         units = self._read(sections[_INFO], f"{_INFO} of the supplementary file", sections)
         for unit in units:
             unit.reference_base = base
@@ -146,7 +148,7 @@ class UnitParts:
         for name in (_INFO, _TYPES):
             data = sections[name]
             if self._size + len(data) > _MOST_SPLIT:
-                raise self._error(0, f"more than {_MOST_SPLIT} bytes of entries in split objects")
+                raise self._error(0, f"the entries in split objects have more than {_MOST_SPLIT} bytes in total")
             units = self._read(data, name + SUFFIX, sections) if data else []
             self.units += units
             for index, unit in enumerate(units):

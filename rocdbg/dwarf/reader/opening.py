@@ -43,5 +43,5 @@ def register_opener(loader: Callable[[], Opener]) -> None:
 def open_object(source: str | Path | bytes, target_id: str | None) -> OpenedObject:
     """Open a file, or the bytes of one. Raises `rocdbg.Error`."""
     if not _openers:
-        raise DwarfError("no function to open files is registered: import rocdbg")
+        raise DwarfError("no function that opens files is registered: add `import rocdbg`")
     return _openers[0]()(source, target_id)

@@ -59,7 +59,7 @@ def needed_expression(entry: Die, code: int) -> Exprloc | Loclist | None:
     for value in values_of(entry, code):
         if isinstance(value, Exprloc | Loclist):
             return value
-        raise IllFormed(f"its value is a {type(value).__name__}, not an expression")
+        raise IllFormed(f"the attribute must be an expression, but is of class {type(value).__name__}")
     return None
 
 

@@ -96,10 +96,10 @@ def iterations(entry: Die, context: Context, frames: FrameTable | None = None) -
         there = in_unit(context, entry, frames=frames)
         place = _single(evaluate_location(as_written(value, entry.unit), there))
         if place.places[0].kind is not StorageKind.IMPLICIT:
-            raise IllFormed(f"the result has to be an implicit location description: it is {place.describe()}")
+            raise IllFormed(f"the result must be an implicit location description, but is {place.describe()}")
         bits = there.architecture.address_bits
         if place.remaining < bits:
-            raise IllFormed(f"the result has {place.remaining} bits, the generic type has {bits}")
+            raise IllFormed(f"the result has only {place.remaining} bits, fewer than the {bits} of the generic type")
         number = place.read(bits)
         return _positive(number - (1 << bits) if number >> (bits - 1) else number)
 
@@ -122,7 +122,9 @@ def lane_pc(entry: Die, context: Context, frames: FrameTable | None = None) -> l
         if not count:
             count = min(context.lanes, place.remaining // bits)
         elif place.remaining < bits * count:
-            raise IllFormed(f"the result has {place.remaining} bits, which are not {count} lanes of {bits} bits each")
+            raise IllFormed(
+                f"the result has only {place.remaining} bits: too few for {count} lanes of {bits} bits each"
+            )
         return place.read_elements(bits, min(count, context.lanes))
 
 
@@ -139,7 +141,7 @@ def active_lane(entry: Die, context: Context, frames: FrameTable | None = None) 
         place = _single(_location_or_value(value, entry, in_unit(context, entry, frames=frames)))
         count = lanes(entry, 0)
         if place.remaining < count:
-            raise IllFormed(f"the result has {place.remaining} bits, not one for each of {count} lanes")
+            raise IllFormed(f"the result has only {place.remaining} bits, fewer than one for each of {count} lanes")
         return place.read(context.lanes)
 
 
@@ -153,7 +155,7 @@ def _location_or_value(value: Exprloc | Loclist, entry: Die, context: Context) -
     result = evaluate(what, context)
     if isinstance(result, Value):
         if not isinstance(result.value, int):
-            raise IllFormed("the result is not integral")
+            raise IllFormed("the result is not an integer")
         bits = context.architecture.address_bits if result.type is None else result.type.size
         return implicit_location(result.value, bits)
     return result
@@ -305,7 +307,9 @@ def member_location(
             there = in_unit(context, entry, frames=frames)
             start = evaluate_location(member_expression(value, entry.unit), there, initial=(containing,))
         elif value is not None:
-            raise IllFormed(f"its value is a {type(value).__name__}, neither a constant nor an expression")
+            raise IllFormed(
+                f"the attribute must be a constant or an expression, but is of class {type(value).__name__}"
+            )
         bits = _constant(entry, (At.DATA_BIT_OFFSET,))
         return start.offset_by(bits) if bits else start
 
@@ -362,7 +366,7 @@ def property_value(
         if isinstance(value, Reference):
             return entry.unit.entries.die(value.offset)
         if not isinstance(value, Exprloc | Loclist):
-            raise IllFormed(f"its value is a {type(value).__name__}, not a number")
+            raise IllFormed(f"the attribute must give a number, but is of class {type(value).__name__}")
         there = in_unit(context, entry, about, frames)
         what = property_expression(value, entry.unit, is_location=False)
         if isinstance(what, LocationList):
@@ -389,7 +393,7 @@ def string_length(
         size = entry.number(At.STRING_LENGTH_BYTE_SIZE) or entry.number(At.BYTE_SIZE) or entry.unit.address_size
         bits = entry.number(At.STRING_LENGTH_BIT_SIZE) or 8 * size
         if not 0 < bits <= 64:
-            raise EvaluationError(f"a length of {bits} bits is not supported")
+            raise EvaluationError(f"a string length that is stored in {bits} bits is not supported")
         what = property_expression(value, entry.unit, is_location=True)
         return evaluate_location(what, in_unit(context, entry, about, frames)).read(bits)
 
@@ -427,8 +431,8 @@ def pointed_to(
         own = value.address_space
         if own != number and (own or strict):  # without DW_OP_LLVM_aspace_implicit_pointer there is no named space
             raise EvaluationError(
-                f"the implicit pointer to the object of DIE {value.die:#x} leads into "
-                f"{_space_words(context, own)}, the pointer's type into {_space_words(context, number)}"
+                f"the implicit pointer to the object of DIE {value.die:#x} points into "
+                f"{_space_words(context, own)}, but pointers of its type point into {_space_words(context, number)}"
             )
         return dereference(value, context)
     return evaluate_location(assemble(("constu", number), "form_aspace_address"), context, initial=(value,))
@@ -490,7 +494,7 @@ def _value(
             return None
         result = evaluate(as_written(value, entry.unit), in_unit(context, entry, frames=frames), "value")
         if not isinstance(result, Value):
-            raise IllFormed("it is a location list, which gives no value")
+            raise IllFormed("the attribute must give a value, but is a location list")
         return result
 
 
@@ -511,17 +515,17 @@ def _of_entry(
 
 def _single(found: LocationDescription) -> LocationDescription:
     if len(found.places) != 1:
-        raise IllFormed(f"the result has to be a single location: it is {found.describe()}")
+        raise IllFormed(f"the result must be a single location, but is {found.describe()}")
     return found
 
 
 def _in_memory(found: LocationDescription) -> LocationDescription:
     if _single(found).places[0].kind is not StorageKind.MEMORY:
-        raise IllFormed(f"the result has to be a location in memory: it is {found.describe()}")
+        raise IllFormed(f"the result must be a location in memory, but is {found.describe()}")
     return found
 
 
 def _positive(number: int) -> int:
     if number <= 0:
-        raise IllFormed(f"its value is {number}, not greater than 0")
+        raise IllFormed(f"the value is {number}, but must be greater than 0")
     return number

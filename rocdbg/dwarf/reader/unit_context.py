@@ -107,7 +107,7 @@ class UnitContext:
         return self.unit.entries.expressions.frame_base(value, self.unit, self.wave_size)
 
     def register_location(self, number: int) -> LocationDescription:
-        """Where a register is (A.2.5.4.4.4), from the context; raises what that raises."""
+        """Where a register is (A.2.5.4.4.4), from the context; raises what the context raises."""
         return self.plain.register_location(number)
 
     def entry_register_location(self, number: int) -> LocationDescription:
@@ -132,7 +132,7 @@ class UnitContext:
         """Entry `index` of the unit's .debug_addr (A.2.5.4.3.1), as loaded; `IllFormed` if there is none."""
         addresses = self.unit.debug_addr
         if not 0 <= index < len(addresses):
-            raise IllFormed(f"the unit has no address {index}; it has {len(addresses)}")
+            raise IllFormed(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
         return addresses[index] + self.load_bias
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:
@@ -143,13 +143,13 @@ class UnitContext:
         return content_of(die, self.wave_size), UnitContext(self.plain, die, self._about, self.frames)
 
     def tls_location(self, address: int) -> LocationDescription:
-        """Where thread-local storage is (A.2.5.4.4.3), from the context; raises what that raises."""
+        """Where thread-local storage is (A.2.5.4.4.3), from the context; raises what the context raises."""
         return self.plain.tls_location(address)
 
     def read_memory(self, space: int, address: int, size: int, lane: int | None) -> bytes:
-        """Memory (A.2.5.4.4.3), from the context; raises what that raises."""
+        """Memory (A.2.5.4.4.3), from the context; raises what the context raises."""
         return self.plain.read_memory(space, address, size, lane)
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Memory (A.2.5.4.4.3), from the context; raises what that raises."""
+        """Memory (A.2.5.4.4.3), from the context; raises what the context raises."""
         self.plain.write_memory(space, address, data, lane)

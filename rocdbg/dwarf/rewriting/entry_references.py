@@ -40,7 +40,7 @@ class ExpressionReference(Struct, frozen=True):
 def padded_uleb(value: int, size: int) -> bytes:
     """Encode an unsigned LEB128 in exactly `size` bytes. Raises `DwarfError` if the value does not fit."""
     if value >> 7 * size:
-        raise DwarfError(f"{value:#x} does not fit a LEB128 of {size} bytes")
+        raise DwarfError(f"{value:#x} does not fit into a LEB128 number of {size} bytes")
     return bytes(value >> 7 * i & 0x7F | (0x80 if i < size - 1 else 0) for i in range(size))
 
 

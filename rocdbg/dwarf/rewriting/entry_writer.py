@@ -112,7 +112,9 @@ class _Writer:
             self._unit(unit, ".debug_types" if unit.offset >= info else ".debug_info")
             end = unit.end
         if any(self.source.data[end:]):
-            raise self.source.error(end, "a unit header is damaged: the units after it cannot be rewritten")
+            raise self.source.error(
+                end, "the header of this unit is damaged, so this unit and those after it cannot be rewritten"
+            )
         for fixup in self.fixups:
             work.unit()
             self._fix(fixup)
@@ -143,7 +145,7 @@ class _Writer:
         size = unit.offset_size
         length = len(out) - start - length_size
         if size == 4 and length >= 0xFFFFFFF0:
-            raise self.source.error(unit.offset, "the unit grows beyond the 32-bit format")
+            raise self.source.error(unit.offset, "the rewritten unit is too large for the 32-bit DWARF format")
         out[start + length_size - size:start + length_size] = length.to_bytes(size, "little")
 
     def _entry(self, unit: Unit, section: str, pos: int, lists: _Lists) -> int:
@@ -161,9 +163,9 @@ class _Writer:
             entry = _Entry(self, Die(unit, pos), section, lists)
             after = entry.read(abbreviation, after)
         except IndexError:
-            raise self.source.error(pos, "entry is truncated") from None
+            raise self.source.error(pos, "the entry is truncated") from None
         if after > unit.end:
-            raise self.source.error(pos, "entry goes beyond the end of its unit")
+            raise self.source.error(pos, "the entry goes beyond the end of its unit")
         key = abbreviation.tag, abbreviation.has_children, tuple(entry.specs)
         number = self.abbreviations.setdefault(key, len(self.abbreviations) + 1)
         prefix = uleb128(number)
@@ -199,7 +201,8 @@ class _Writer:
             raw = padded_uleb(target, fixup.size) if fixup.is_leb else target.to_bytes(fixup.size, "little")
         except OverflowError:
             raise self.source.error(
-                fixup.target, f"its new offset {target:#x} does not fit a reference of {fixup.size} bytes"
+                fixup.target, f"the new offset of this entry, {target:#x}, does not fit into a {fixup.size}-byte "
+                "reference"
             ) from None
         self.sections[fixup.section][fixup.position:fixup.position + fixup.size] = raw
 

@@ -50,7 +50,7 @@ def debug_frame(
         fde += (end - start).to_bytes(address_size, "little") + _instructions(rows, address_size)
         out += _entry(fde, address_size)
     if before + len(out) > 0xFFFFFFF0:
-        raise DwarfError("the call frame information does not fit the 32-bit format")
+        raise DwarfError("the call frame information is too large for the 32-bit DWARF format")
     return bytes(out)
 
 
@@ -68,11 +68,15 @@ def _instructions(rows: Sequence[Row], address_size: int) -> bytes:
     rules: Mapping[int, Rule] = {}
     for row in rows:
         if row.dialect != "amd" or row.start != follows or row.end <= row.start:
-            raise DwarfError(f"the row at {row.start:#x} does not follow the one before")
+            raise DwarfError(
+                f"the row at {row.start:#x} does not begin where the one before it ends, or has another dialect"
+            )
         changes = bytearray()
         if row.cfa != cfa:
             if row.cfa is None:
-                raise DwarfError(f"the row at {row.start:#x} loses the canonical frame address")
+                raise DwarfError(
+                    f"the row at {row.start:#x} has no rule for the canonical frame address, but earlier rows have one"
+                )
             changes += _cfa(row.cfa)
         for number in sorted(rules.keys() | row.rules.keys()):
             rule = row.rules.get(number)
@@ -96,7 +100,7 @@ def _advance(reached: int, start: int, address_size: int) -> bytes:
     for code, size in ((0x02, 1), (0x03, 2), (0x04, 4)):
         if distance >> 8 * size == 0:
             return bytes([code]) + distance.to_bytes(size, "little")
-    raise DwarfError(f"a function of more than {start - reached} bytes")
+    raise DwarfError(f"the location cannot be advanced by {start - reached} bytes in one instruction")
 
 
 def _block(data: bytes) -> bytes:
@@ -119,7 +123,7 @@ def _cfa(rule: CfaRule) -> bytes:
 
 def _factored(offset: int) -> int:
     if offset % _DATA_FACTOR:
-        raise DwarfError(f"the offset {offset} of call frame information is not a multiple of {_DATA_FACTOR}")
+        raise DwarfError(f"the offset {offset} in a rule is not a multiple of the data alignment factor {_DATA_FACTOR}")
     return offset // _DATA_FACTOR
 
 

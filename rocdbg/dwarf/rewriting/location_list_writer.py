@@ -23,7 +23,7 @@ def loclists_header(lists: int, address_size: int, offset_size: int) -> bytes:
     if offset_size == 8:
         return b"\xff\xff\xff\xff" + length.to_bytes(8, "little") + rest
     if length >= 0xFFFFFFF0:
-        raise DwarfError(f"{length} bytes of location lists do not fit the 32-bit format")
+        raise DwarfError(f"the location lists have {length} bytes, too many for the 32-bit DWARF format")
     return length.to_bytes(4, "little") + rest
 
 
@@ -41,9 +41,9 @@ def encode_list(entries: Sequence[LocationListEntry], version: int, address_size
         out += mask.to_bytes(address_size, "little") + bytes(address_size)  # addresses from here on are absolute
         for low, high, data in entries:
             if low is None or high is None:
-                raise DwarfError("a location list of DWARF 4 has no default location")
+                raise DwarfError("a location list of DWARF 4 cannot have a default location")
             if len(data) > LONGEST_OF_PAIRS:
-                raise DwarfError(f"an expression of {len(data)} bytes does not fit a location list of DWARF 4")
+                raise DwarfError(f"an expression of {len(data)} bytes is too long for a location list of DWARF 4")
             out += low.to_bytes(address_size, "little") + high.to_bytes(address_size, "little")
             out += len(data).to_bytes(2, "little")
             positions.append(len(out))

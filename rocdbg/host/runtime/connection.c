@@ -24,7 +24,7 @@ static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER;
 bool is_open(void) { return control != NULL; }
 
 _Noreturn void debugger_gone(void) {
-  say(0, "the debugger is gone, and with it the GPU");
+  say(0, "rocdbg has ended, so the simulated GPU no longer exists");
   _exit(121);
 }
 
@@ -67,7 +67,10 @@ hsa_status_t ask_for_file(uint32_t operation, const uint64_t arguments[REQUEST_A
   if (out) *out = NULL;
   uint64_t size = 0;
   for (int i = 0; i < parts; i++) size += payload[i].iov_len;
-  if (size > MAX_PAYLOAD) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (size > MAX_PAYLOAD) {
+    say(operation == REQUEST_LOAD ? 0 : 1, "a request with %lu bytes, the limit is %u", size, MAX_PAYLOAD);
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
   request_t request = {operation, size, {0}};
   if (arguments) memcpy(request.arguments, arguments, sizeof request.arguments);
   pthread_mutex_lock(&wire);
@@ -147,7 +150,7 @@ hsa_status_t open_connection(void) {
   text[reply.payload] = 0;
   size_t count = reply.payload / sizeof(agent_record_t);
   if (reply.status || file < 0 || count < 1 || count > MAX_AGENTS) {
-    say(0, "no GPU: %s", reply.status ? text : "rocdbg's answer makes no sense");
+    say(0, "no GPU: %s", reply.status ? text : "rocdbg has sent an invalid answer");
     goto failed;
   }
   window_base = reply.values[0], window_size = reply.values[1], own_token = reply.values[3];

@@ -141,7 +141,7 @@ static uint8_t *unpacked(const uint8_t *packed, uint64_t most, uint64_t *size) {
 
 static void say_renamed(void) {
   static bool said;
-  if (!said) say(0, "hidden arguments for device-side enqueue, on which HIP 5 crashes, are taken out of the kernels' metadata");
+  if (!said) say(0, "hidden arguments for device-side enqueue are removed from the kernels' metadata, because HIP 5 crashes on them");
   said = true;
 }
 

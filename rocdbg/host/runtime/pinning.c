@@ -98,6 +98,6 @@ EXPORT hsa_status_t hsa_amd_memory_unlock(void *host) {
   hsa_status_t status = take_block(block.base, &block);
   if (status) return status;
   if (block.shared && !replace_pages(block.host, block.size, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, (void *)block.base))
-    say(0, "memory that was locked at %p keeps its pages: there is no memory for a copy", host);
+    say(0, "the memory that was locked at %p remains shared with the GPU: there is no memory for a private copy", host);
   return ask_number(REQUEST_FREE, block.base, 0, 0, NULL);
 }

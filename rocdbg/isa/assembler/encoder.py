@@ -80,7 +80,7 @@ class Assembler:
                 code = encoder.encode(statement, place)
                 found = self._decoder.decode(code, address)
                 if found.mnemonic != encoder.mnemonic or found.size != len(code):
-                    raise Mismatch("the bits it would have are those of another instruction")
+                    raise Mismatch("its encoding would be that of another instruction")
                 if reason := violation(found, encoder.layout, self.target):
                     raise Mismatch(reason, len(found.operands), statement.mnemonic)
                 return code
@@ -90,7 +90,7 @@ class Assembler:
         if (code_ := self._high_half(statement, text, address, symbols)) is not None:
             return code_
         if best is None:
-            best = Mismatch(f"it has no instruction `{statement.mnemonic}'", 0, statement.mnemonic)
+            best = Mismatch(f"{self.target.name} has no instruction `{statement.mnemonic}'", 0, statement.mnemonic)
         column = column_of(text, statement, best.matched, best.word)
         raise AssemblyError(text, self.target.name, best.reason, column)
 
@@ -132,7 +132,7 @@ class Assembler:
             values = [int("".join(part), 0) for part in statement.parts]
             return b"".join(value.to_bytes(size, "little") for value in values)
         except (ValueError, OverflowError):
-            reason = f"{statement.mnemonic} takes numbers of {8 * size} bits"
+            reason = f"{statement.mnemonic} takes {8 * size}-bit numbers, separated by commas"
             raise AssemblyError(text, self.target.name, reason, 1) from None
 
     def _high_half(

@@ -23,7 +23,9 @@ class Place(Struct, frozen=True):
 
 
 class Relative(Struct, frozen=True):
-    """A literal that is the distance from it to its value: the distance's bits from ``low`` on."""
+    """A literal that holds the distance from the literal's own place to an address, from bit ``low`` of the distance
+    on.
+    """
 
     low: int
     bits: int

@@ -102,7 +102,7 @@ class ModifierField:
         found = self._codes.get(frozenset(filter(None, mine)))
         if found is None or len(set(mine)) != len(mine):
             words = " ".join(mine)
-            raise Mismatch(f"`{words}' cannot be combined" if len(mine) > 1 else f"`{words}' is not a value")
+            raise Mismatch(f"`{words}' cannot be combined" if len(mine) > 1 else f"`{words}' cannot be used here")
         return found
 
     def _list_codes(self, word: str) -> list[int]:
@@ -126,7 +126,7 @@ class ModifierField:
             return None
         number = absolute(word.partition(":")[2], place.lookup)
         if not 0 <= number < 1 << width(self._bits):
-            raise Mismatch(f"`{word}': format can be 0 to {(1 << width(self._bits)) - 1}, or named in brackets")
+            raise Mismatch(f"`{word}': the format must be 0 to {(1 << width(self._bits)) - 1}, or a name in brackets")
         return number
 
     def _normal(self, word: str, place: Place) -> str | None:
@@ -160,7 +160,7 @@ class ModifierField:
                 return ""
         values = sorted(w.partition(":")[2] for w in self.words if _head(w) == head)
         shown = ", ".join(values[:8]) + (", ..." if len(values) > 8 else "")
-        raise Mismatch(f"`{word}': {name} can be {shown}")
+        raise Mismatch(f"`{word}': {name} must be one of {shown}")
 
     def defaults(self) -> list[int]:
         """Codes that apply if nothing is typed: the one that assemblers prefer first."""
@@ -245,7 +245,7 @@ class NumberField:
             raise Mismatch(f"`{text}' is not an address")
         distance, rest = divmod(value.value - place.address - 4, 4)
         if rest:
-            raise Mismatch(f"the branch target {value.value:#x} is not at a multiple of 4 bytes from the instruction")
+            raise Mismatch(f"the distance to the branch target {value.value:#x} is not a multiple of 4 bytes")
         if not -0x8000 <= distance < 0x8000:
             raise Mismatch(f"the branch target {value.value:#x} is too far away from {place.address:#x}")
         return distance

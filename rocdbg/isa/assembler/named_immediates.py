@@ -38,7 +38,7 @@ def _calls(text: str) -> list[tuple[str, str]]:
     """``a(1) b(2)``, separated by `&', `|' or commas; raises Mismatch for anything else."""
     rest = _CALL.sub("", text)
     if rest.strip(" \t,&|"):
-        raise Mismatch(f"`{text}' is not understood at `{rest.strip()}'")
+        raise Mismatch(f"`{text}' cannot be read: `{rest.strip()}' is unexpected")
     return [(match[1], match[2].strip()) for match in _CALL.finditer(text)]
 
 
@@ -61,7 +61,7 @@ def _counters(style: str, text: str, evaluate: Evaluate) -> int:
         if saturates:
             count = min(count, most)
         if not 0 <= count <= most:
-            raise Mismatch(f"`{name}' counts from 0 to {most}")
+            raise Mismatch(f"the counter `{name}' must be 0 to {most}")
         for low, size in known[key]:
             mask = (1 << size) - 1
             value = value & ~(mask << low) | (count & mask) << low
@@ -102,7 +102,7 @@ def hwreg(text: str, names: Mapping[int, str], evaluate: Evaluate) -> int:
     """``hwreg(HW_REG_MODE, 0, 4)``: register, lowest bit, number of bits."""
     arguments = _arguments(text, "hwreg")
     if len(arguments) not in (1, 3):
-        raise Mismatch("hwreg takes a register, or a register, a lowest bit and a number of bits")
+        raise Mismatch("hwreg takes a register, and optionally the lowest bit and the number of bits")
     known = {name: number for number, name in names.items()}
     register = known.get(arguments[0])
     if register is None:
@@ -145,7 +145,7 @@ def sendmsg(style: str, text: str, names: Mapping[int, str], evaluate: Evaluate)
     ]
     if wide:
         if any(rest):
-            raise Mismatch("messages of this target have no operation and no stream")
+            raise Mismatch("messages of this target take neither an operation nor a stream")
         return message
     operation, stream = (*rest, 0, 0)[:2]
     return message | operation << 4 | stream << 8
@@ -156,7 +156,7 @@ def _swizzle_masks(mode: str, arguments: list[str], evaluate: Evaluate) -> int |
     if mode == "BITMASK_PERM" and len(arguments) == 1:
         letters = arguments[0].strip('"')
         if not re.fullmatch(r"[01pi]{5}", letters):
-            raise Mismatch("the mask of BITMASK_PERM has five letters of 0, 1, p and i")
+            raise Mismatch("the mask of BITMASK_PERM must have five characters, each of them 0, 1, p or i")
         keep = force = flip = 0
         for bit, letter in zip((4, 3, 2, 1, 0), letters, strict=True):
             keep |= (letter in "pi") << bit
@@ -165,9 +165,9 @@ def _swizzle_masks(mode: str, arguments: list[str], evaluate: Evaluate) -> int |
         return keep | force << 5 | flip << 10
     if mode in ("SWAP", "REVERSE", "BROADCAST"):
         most = 16 if mode == "SWAP" else 32
-        size = _field(arguments[0], evaluate, 1 if mode == "SWAP" else 2, most, "size of a group")
+        size = _field(arguments[0], evaluate, 1 if mode == "SWAP" else 2, most, "group size")
         if size & size - 1:
-            raise Mismatch("the size of a group must be a power of two")
+            raise Mismatch("the group size must be a power of two")
         if mode == "BROADCAST" and len(arguments) == 2:
             return 32 - size | _field(arguments[1], evaluate, 0, size - 1, "lane") << 5
         if mode != "BROADCAST" and len(arguments) == 1:
@@ -182,13 +182,13 @@ def swizzle(text: str, evaluate: Evaluate) -> int:
         lanes = [_field(lane, evaluate, 0, 3, "lane") for lane in arguments]
         return 0x8000 | sum(lane << 2 * place for place, lane in enumerate(lanes))
     if mode == "FFT" and len(arguments) == 1:
-        return 0xE000 | _field(arguments[0], evaluate, 0, 31, "mode of FFT")
+        return 0xE000 | _field(arguments[0], evaluate, 0, 31, "FFT mode")
     if mode == "ROTATE" and len(arguments) == 2:
         direction = _field(arguments[0], evaluate, 0, 1, "direction")
         return 0xC000 | direction << 10 | _field(arguments[1], evaluate, 0, 31, "distance") << 5
     value = _swizzle_masks(mode, arguments, evaluate) if arguments else None
     if value is None:
-        raise Mismatch(f"`{text}' is not a mode of swizzle with its arguments")
+        raise Mismatch(f"`{text}' is not a swizzle mode with the right arguments")
     return value
 
 

@@ -30,7 +30,9 @@ _VECTOR = re.compile(r"^[-|(\[]*(?:(?:neg|abs)\s*[(|]+)*\s*v[\d\[]", re.IGNORECA
 _NUMBER = re.compile(r"-?\d|code \d")
 _FIRST_CONSTANT = 128
 _INVALID = "/*Invalid immediate*/"
-"""The mark with which a literal is printed that the operand does not allow; typed with this mark, it is accepted."""
+"""The mark that is printed with a literal which the operand does not allow. A literal that is typed with this mark is
+accepted.
+"""
 
 
 class TextCodes:
@@ -182,7 +184,7 @@ class OperandField:
         if number is None:
             raise Mismatch(f"`{typed}' is neither a register nor a number")
         if number.wide and not word.place.target.is_gfx125:
-            raise Mismatch(f"{word.place.target.name} has no literals of 64 bits")
+            raise Mismatch(f"{word.place.target.name} has no 64-bit literals")
         if marked:
             word.put_literal(*literal_of(number, "b32", False))
             return self._texts.codes["LITERAL"]
@@ -323,7 +325,7 @@ class RegistersField:
         if count == UNUSED:
             return 0
         if count < 0:
-            raise Mismatch("its modifiers do not go together")
+            raise Mismatch("its modifiers cannot be combined")
         return count
 
     def read(self, typed: str, word: Word) -> None:
@@ -335,7 +337,7 @@ class RegistersField:
         # groups of more than eight registers did not exist
         more = (8,) if self.name == "vaddr0" and 5 <= count <= 7 else self._more
         if register.dwords != count and not (register.dwords > count and register.dwords in more):
-            raise Mismatch(f"{self.name} must be {count} registers by its modifiers, not {register.dwords}")
+            raise Mismatch(f"with these modifiers, {self.name} must have {count} registers, not {register.dwords}")
         word.put(self._mask, insert(self._bits, register.index))
 
 

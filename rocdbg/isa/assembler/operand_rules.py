@@ -96,15 +96,15 @@ def _constant_bus(found: Instruction, layout: Layout, target: Target) -> str | N
     if count <= limit:
         return None
     if limit == 1:
-        return "it reads more than one scalar register or literal, which the constant bus cannot bring"
-    return f"it reads {count} scalar registers and literals, of which the constant bus brings two"
+        return "it reads more than one scalar register or literal, but the constant bus can carry only one"
+    return f"it reads {count} scalar registers and literals, but the constant bus can carry only two"
 
 
 def _lds_direct(found: Instruction, layout: Layout, target: Target) -> str | None:
     for operand in _sources(found):
         if operand.kind is K.SPECIAL and "lds_direct" in operand.text:
             if operand.name != "src0":
-                return f"lds_direct can be src0 only, not {operand.name}"
+                return f"lds_direct can be used only as src0, not as {operand.name}"
             if layout.src0 == (249,) or _REVERSED.match(found.name):
                 return f"{found.mnemonic} cannot read lds_direct"
     return None
@@ -178,7 +178,7 @@ def _buffers(found: Instruction, layout: Layout, target: Target) -> str | None:
         if resource is not None and resource.kind is K.SPECIAL:
             return f"srsrc cannot be {resource.text}"
         if "tfe" in found.modifiers and "_store" in found.name:
-            return "tfe says nothing about a store"
+            return "tfe cannot be used with a store"
     return None
 
 
@@ -187,14 +187,14 @@ def _images(found: Instruction, layout: Layout, target: Target) -> str | None:
         return None
     dmask = found.modifiers.get("dmask", 0)
     if found.name.startswith("image_gather4") and dmask not in (1, 2, 4, 8):
-        return f"dmask:{dmask:#x} chooses not one component, which is what a gather returns"
+        return f"a gather returns one component, so dmask must be 0x1, 0x2, 0x4 or 0x8, not {dmask:#x}"
     if found.name.startswith("image_atomic") and dmask not in (1, 3, 15):
-        return f"dmask:{dmask:#x} is not the one of an atomic: 0x1, 0x3 or 0xf"
+        return f"the dmask of an atomic must be 0x1, 0x3 or 0xf, not {dmask:#x}"
     dim = found.modifiers.get("dim", 0)
     if found.name == "image_msaa_load" and target.generation >= Generation.GFX10 and (
         not isinstance(dim, int) or dim < 6
     ):
-        return "image_msaa_load takes dim:2D_MSAA and dim:2D_MSAA_ARRAY"
+        return "image_msaa_load must have dim:2D_MSAA or dim:2D_MSAA_ARRAY"
     for name in ("srsrc", "ssamp"):
         operand = found.operand(name)
         if operand is not None and operand.kind is K.SPECIAL:
@@ -214,14 +214,16 @@ def _image_data(found: Instruction, layout: Layout, target: Target) -> str | Non
     if "d16" in found.modifiers and target.generation >= Generation.GFX9:
         count = (count + 1) // 2
     count += "tfe" in found.modifiers
-    return None if data.dwords == count else f"vdata must be {count} registers by its modifiers, not {data.dwords}"
+    if data.dwords == count:
+        return None
+    return f"with these modifiers, vdata must have {count} registers, not {data.dwords}"
 
 
 def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Check matrix instructions: they read vector registers, and the addend is either the result itself or does not
     overlap it."""
     if match := re.search(r"matrix_[ab]_fmt:\d+", found.text):
-        return f"there is no name for {match[0]}"
+        return f"the value of {match[0]} is not defined"
     if layout.name not in ("VOP3P_MAI", "VOP3PX") or not re.match(r"v_s?mfma", found.name):
         return None
     for name in ("src0", "src1"):
@@ -232,13 +234,13 @@ def _matrices(found: Instruction, layout: Layout, target: Target) -> str | None:
     if found.name.startswith("v_smfmac"):
         return None  # src2 is not an addend here
     if addend is not None and addend.kind is K.CONSTANT and not target.unified_vgprs:
-        return f"src2 cannot be {addend.text}: hardware of {target.name} does not read constants there rightly"
+        return f"src2 cannot be {addend.text}: the hardware of {target.name} reads constants there incorrectly"
     if result is None or addend is None or result.kind is not addend.kind or result.dwords <= 4:
         return None
     if found.name.endswith("_f8f6f4"):
         return None  # LLVM permits overlap
     if result.index != addend.index and _numbers(result) & _numbers(addend):
-        return f"{addend.text} overlaps a part of {result.text}"
+        return f"{addend.text} must be the same registers as {result.text}, or must not overlap them"
     return None
 
 
@@ -263,7 +265,7 @@ def _exports(found: Instruction, layout: Layout, target: Target) -> str | None:
         if operand.text.startswith("invalid_"):
             return f"there is no {'export target' if found.encoding == 'EXP' else 'parameter'} `{operand.text}'"
         if (match := re.match(r"attr(\d+)", operand.text)) and int(match[1]) > 32:
-            return f"there are attributes 0 to 32, not {match[1]}"
+            return f"the number of the attribute must be 0 to 32, not {match[1]}"
     return None
 
 
@@ -273,7 +275,7 @@ def _unsigned_offsets(found: Instruction, layout: Layout, target: Target) -> str
     generation = target.generation
     if found.encoding == "FLAT" and isinstance(offset, int):
         if generation <= Generation.GFX8 and offset:
-            return f"flat instructions of {target.name} have no offset"
+            return f"flat instructions of {target.name} cannot have an offset"
         if generation < Generation.GFX12:
             most = (1 << (11 if generation is Generation.GFX10 else 12)) - 1
             raw = offset & (1 << (12 if generation is Generation.GFX10 else 13)) - 1
@@ -318,7 +320,9 @@ def _lane_literals(found: Instruction, layout: Layout, target: Target) -> str | 
     if layout.src0:
         for operand in found.operands:
             if operand.kind is K.LITERAL:
-                return f"{operand.name} cannot be the literal {operand.text}: forms with DPP have none"
+                return (
+                    f"{operand.name} cannot be the literal {operand.text}: forms with DPP or SDWA have no room for one"
+                )
     return None
 
 
@@ -327,7 +331,10 @@ def _long_literals(found: Instruction, layout: Layout, target: Target) -> str | 
     if found.encoding in ("VOP3", "VOP3P") and target.generation <= Generation.GFX9:
         for operand in found.operands:
             if operand.kind is K.LITERAL:
-                return f"{operand.name} cannot be the literal {operand.text}: long forms have none here"
+                return (
+                    f"{operand.name} cannot be the literal {operand.text}: the 64-bit forms of {target.name} have no "
+                    "room for one"
+                )
     return None
 
 
@@ -349,7 +356,7 @@ def _vectors_only(found: Instruction, layout: Layout, target: Target) -> str | N
 def _results(found: Instruction, layout: Layout, target: Target) -> str | None:
     for operand in found.operands:
         if operand.name in _DESTINATIONS and operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE:
-            return f"{operand.text} cannot be a result"
+            return f"{operand.text} cannot be the destination"
     return None
 
 
@@ -358,7 +365,7 @@ def _dot_halves(found: Instruction, layout: Layout, target: Target) -> str | Non
     if layout.name == "VOP3P" and found.name.startswith("v_dot") and target.generation is Generation.GFX9 and (
         target.scratch is ScratchKind.ARCHITECTED
     ) and (found.modifiers.get("op_sel", 0) or found.modifiers.get("op_sel_hi", 7) != 7):
-        return f"{found.name} chooses no halves"
+        return f"{found.name} of {target.name} cannot select halves of registers (op_sel, op_sel_hi)"
     return None
 
 
@@ -374,7 +381,7 @@ def _masks(found: Instruction, layout: Layout, target: Target) -> str | None:
 def _plain_registers(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Check that operands which are code addresses, or indices into registers, are true registers."""
     if found.name == "s_cbranch_g_fork" and any(operand.kind is K.LITERAL for operand in found.operands):
-        return "it takes no literals"
+        return "the operands of this instruction cannot be literals"
     if _TRUE_SOURCES.match(found.name):
         for operand in _sources(found):
             if operand.kind is K.SPECIAL and operand.index >= _FIRST_VALUE and "lds_direct" not in operand.text:
@@ -405,7 +412,7 @@ def _wide_lanes(found: Instruction, layout: Layout, target: Target) -> str | Non
 def _cache_policy(found: Instruction, layout: Layout, target: Target) -> str | None:
     """Check temporal hints of GFX12."""
     if match := re.search(r"\bth:\w*0x\w+", found.text):
-        return f"there is no name for {match[0]}"
+        return f"the value of {match[0]} is not defined"
     if "NT_RETURN" in found.text and found.modifiers.get("scope") == _SYSTEM:
         return "th:TH_ATOMIC_NT_RETURN cannot have scope:SCOPE_SYS"
     if (
@@ -423,7 +430,7 @@ def _tensors(found: Instruction, layout: Layout, target: Target) -> str | None:
             if operand.text == _NULL:
                 return "the descriptor cannot be null: it takes scalar registers"
         if found.modifiers.get("r128"):
-            return "tensors have no r128"
+            return "tensor instructions cannot have r128"
     return None
 
 

@@ -186,10 +186,10 @@ class RowEncoder:
         word = Word(self._value, self._known, place)
         open_modifiers = self._typed_modifiers(words, word)
         if words:
-            raise Mismatch(f"`{words[0]}' is not a modifier here", len(operands), words[0])
+            raise Mismatch(f"`{words[0]}' is not a modifier of this instruction", len(operands), words[0])
         self._read_operands(_closed_bars(self.mnemonic, operands), word)
         if word.plain and word.half:
-            reason = f"`{word.plain}' must be followed by .l or .h, since `{word.half}' is"
+            reason = f"`{word.plain}' must be followed by .l or .h, because `{word.half}' is"
             raise Mismatch(reason, len(operands), word.plain)
         for field, codes in open_modifiers:
             if not field.put(codes, word):
@@ -232,7 +232,7 @@ class RowEncoder:
                     later.append((field, codes))
                     continue
             if not field.put(codes, word):
-                raise Mismatch(f"the modifier {field.name} contradicts others")
+                raise Mismatch(f"the modifier {field.name} contradicts the other modifiers")
         return later
 
     def _skips(self, number: int, left: int) -> bool:
@@ -326,7 +326,7 @@ def _check_single(typed: str, place: Place) -> None:
     if _MODIFIER.match(second) or (_WORD.match(second) and _ENDS_OPERAND.search(first)):
         if _WORD.match(second) and (second[0].isdigit() or typed_register(second, place) is not None):
             raise Mismatch(f"a comma is missing in front of `{second}'", 0, second)
-        raise Mismatch(f"`{second}' is not a modifier here", 0, second)
+        raise Mismatch(f"`{second}' is not a modifier of this instruction", 0, second)
 
 
 def _closed_bars(mnemonic: str, operands: list[str]) -> list[str]:

@@ -25,8 +25,9 @@ _FLOAT_TYPES = {
 
 class Number(Struct, frozen=True):
     """A number as typed: a 64-bit integer, with ``addresses`` as in `rocdbg.isa.operand_expressions.Value`, or a
-    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` as in
-    a value."""
+    floating-point number. ``literal``: `lit(...)`, so never an inline constant; ``wide``: `lit64(...)`; ``part`` is
+    that of such a `Value`.
+    """
 
     integer: int = 0
     floating: float | None = None
@@ -62,7 +63,7 @@ def integer(text: str, symbols: Lookup) -> Value | None:
     except RelocatableError as error:
         raise Mismatch(f"`{text}': {error}") from None
     except KeyError as error:
-        raise Mismatch(f"`{error.args[0]}' is neither a number nor a symbol that is known") from None
+        raise Mismatch(f"`{error.args[0]}' is neither a number nor a known symbol") from None
 
 
 def absolute(text: str, symbols: Lookup) -> int:
@@ -159,14 +160,14 @@ def literal_of(number: Number, type: str, wide: bool, high: bool = False) -> tup
         if type == "f64":
             return (bits, 8) if wide and (number.wide or bits & 0xFFFFFFFF) else (bits >> 32, 4)
         if type == "b64":
-            raise Mismatch(f"{number.floating} cannot be converted to a 64-bit integer: write its bits")
+            raise Mismatch(f"{number.floating} cannot be converted to a 64-bit integer: write its bits as an integer")
         return bits, 4
     value = number.integer
     if number.wide and type in ("f64", "b64"):
         if wide:
             return value & (1 << 64) - 1, 8
         if type == "f64":
-            raise Mismatch("this operand has no 64-bit literal")
+            raise Mismatch("this operand cannot be a 64-bit literal")
         return truncated(value, 32), 4
     if type in ("f64", "b64"):
         if high and type == "f64" and not fits(value, 32) and not value & 0xFFFFFFFF:

@@ -28,7 +28,7 @@ _BARRIER = {"waiting": WaveFlag.WAITING, "signalled": WaveFlag.SIGNALLED, "passe
 
 class WaveImage(Struct, frozen=True):
     """A wave: its place in the grid, and its registers. ``vectors`` and ``accumulators`` hold the vector registers that
-    the kernel was given, lane by lane, u32 each. ``barrier`` is the wave's state at its workgroup's barrier
+    are allocated to the wave, one u32 for each lane. ``barrier`` is the wave's state at its workgroup's barrier
     (``waiting``, ``signalled``, ``passed``).
     """
 
@@ -105,10 +105,10 @@ def restore(image: RunImage, dispatch: Dispatch, share: GlobalShare, allocations
     """
     state, waves = dispatch.plan.state, dispatch.waves
     groups = {wave.workgroup: wave.lds for wave in waves}
-    _same((image.target, image.wave_size), (state.target.name, state.wave_size), "target")
+    _same((image.target, image.wave_size), (state.target.name, state.wave_size), "target or wave size")
     _same([(w.number, w.workgroup, w.index) for w in image.waves], [(w.number, w.workgroup, w.index) for w in waves],
           "waves")
-    _same((image.position, image.created), (dispatch.instructions, dispatch.created), "position")
+    _same((image.position, image.created), (dispatch.instructions, dispatch.created), "positions")
     _same({g.workgroup: len(g.lds) for g in image.groups}, {group: lds.size for group, lds in groups.items()}, "LDS")
     _same((len(image.gds), len(image.sync)), (share.gds.size, len(share.gws)), "GDS")
     _same({m.address: len(m.data) for m in image.memory}, {a.address: a.size for a in allocations}, "allocations")
@@ -116,7 +116,7 @@ def restore(image: RunImage, dispatch: Dispatch, share: GlobalShare, allocations
         _check_wave(saved, wave)
     for fields in image.sync:
         if not all(0 <= field < 1 << 32 for field in fields):
-            raise ArchitectureError("a field of global wave sync has more than 32 bits")
+            raise ArchitectureError("a field of a global wave sync resource has more than 32 bits")
     for wave, saved in zip(waves, image.waves, strict=True):
         _put_wave(saved, wave)
     for group in image.groups:
@@ -142,7 +142,7 @@ def _wave(wave: Wave) -> WaveImage:
 
 
 def _vectors(wave: Wave, accumulators: bool) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """The vector registers that a wave was given, as one contiguous part of its state."""
+    """The vector registers that are allocated to a wave, as one contiguous part of its state."""
     place = layout.agpr_offset if accumulators else layout.vgpr_offset
     count = wave.agpr_count if accumulators else wave.vgpr_count
     return wave.state[place(0, wave.wave_size) : place(count, wave.wave_size)]
@@ -150,7 +150,7 @@ def _vectors(wave: Wave, accumulators: bool) -> np.ndarray[tuple[int, ...], np.d
 
 def _same(found: object, expected: object, what: str) -> None:
     if found != expected:
-        raise ArchitectureError(f"the image's {what} are not those of the launch")
+        raise ArchitectureError(f"the state does not belong to this launch: its {what} differ from the launch's")
 
 
 def _check_wave(image: WaveImage, wave: Wave) -> None:
@@ -160,9 +160,9 @@ def _check_wave(image: WaveImage, wave: Wave) -> None:
     _same(sizes, (_vectors(wave, False).size, _vectors(wave, True).size), f"vector registers of wave {wave.number}")
     for name, value in (*image.special.items(), *image.scalar.items()):
         if not 0 <= value < 1 << SPECIAL_BITS.get(name, 32):
-            raise ArchitectureError(f"{name} of wave {wave.number} has no room for {value:#x}")
+            raise ArchitectureError(f"{value:#x} does not fit into {name} of wave {wave.number}")
     if not set(image.barrier) <= set(_BARRIER):
-        raise ArchitectureError(f"wave {wave.number} cannot stand so to its barrier: {', '.join(image.barrier)}")
+        raise ArchitectureError(f"wave {wave.number} has an unknown barrier state: {', '.join(image.barrier)}")
 
 
 def _put_wave(image: WaveImage, wave: Wave) -> None:

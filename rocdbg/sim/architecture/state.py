@@ -1,4 +1,4 @@
-"""Reads and writes architectural state by name. Data from outside are written only in this way.
+"""Reads and writes architectural state by name. Data from outside the simulator is written only in this way.
 
 Every place and every size is checked against the launch before a byte is accessed: resident waves, the target's
 registers, lanes, bytes of LDS, GDS and allocations. Places are looked up in tables of names; a number from outside
@@ -71,7 +71,7 @@ class Extent(Struct, frozen=True):
         """
         index = number - self.first_wave
         if not 0 <= index < self.waves:
-            raise ArchitectureError(f"there is no wave {number}: the launch has {self.waves}")
+            raise ArchitectureError(f"there is no wave {number}: the launch has {self.waves} waves")
         if index - self.at_once >= position:
             raise ArchitectureError(f"wave {number} does not exist at position {position}")
 
@@ -91,7 +91,7 @@ class ArchitecturalState:
         problem = self._problem(place, len(data))
         if problem is None and isinstance(place, Special):
             value = int.from_bytes(data, "little")
-            problem = f"{place.name} has no room for {value:#x}" if value >> SPECIAL_BITS[place.name] else None
+            problem = f"{value:#x} does not fit into {place.name}" if value >> SPECIAL_BITS[place.name] else None
         elif problem is None and isinstance(place, Sync):
             problem = _sync_problem(np.frombuffer(data, np.uint32))
         if problem is not None:
@@ -127,7 +127,7 @@ class ArchitecturalState:
                 if vector_number(name, self._target) is None:
                     return f"{self._target.name} has no register {name}"
                 fits = 0 <= lane < self._wave_size and 0 < size <= 4 * (self._wave_size - lane) and not size % 4
-                return None if fits else f"{name} has no {size} bytes from lane {lane} on"
+                return None if fits else f"{name} does not have {size} bytes from lane {lane} on"
             case Special(_, name):
                 if name not in specials(self._target):
                     return f"{self._target.name} has no register {name}"
@@ -139,12 +139,14 @@ class ArchitecturalState:
                 return _outside("GDS", offset, size, self._share.gds.size)
             case Sync(number):
                 if not 0 <= number < GWS_RESOURCES:
-                    return f"there is no resource {number} of global wave sync"
-                return None if size == _SYNC_BYTES else f"such a resource has {_SYNC_BYTES} bytes, not {size}"
+                    return f"there is no global wave sync resource {number}"
+                if size == _SYNC_BYTES:
+                    return None
+                return f"a global wave sync resource has {_SYNC_BYTES} bytes, not {size}"
             case Memory(address):
                 allocation = self._memory.find(address)
                 fits = allocation is not None and 0 < size <= allocation.end - address
-                return None if fits else f"no allocation has {size} bytes at {address:#x}"
+                return None if fits else f"there is no allocation with {size} bytes at {address:#x}"
 
     # -- location
 
@@ -230,18 +232,18 @@ def _sync_problem(fields: NDArray[np.uint32]) -> str | None:
     for name, most in _MOST_SYNC.items():
         value = int(fields[GWS_FIELDS.index(name)])
         if value > most:
-            return f"{name} of a resource of global wave sync cannot be {value}"
+            return f"{name} of a global wave sync resource cannot be {value}"
     return None
 
 
 def _outside(what: str, offset: int, size: int, limit: int) -> str | None:
     if offset >= 0 and 0 < size <= limit - offset:
         return None
-    return f"{what} has {limit} bytes, none of {size} at {offset}"
+    return f"{what} has {limit} bytes, so there are no {size} bytes at offset {offset}"
 
 
 def _part(memory: NDArray[np.uint8], host: int, size: int) -> tuple[int, int] | None:
-    """Begin and end, within an array, of the part of some host bytes that is in it; None if there is no such part."""
+    """The part of some host bytes that is in an array, as begin and end in the array; None if no part of them is."""
     low = host - int(memory.ctypes.data)
     return (low, min(low + size, memory.size)) if 0 <= low < memory.size else None
 

@@ -4,10 +4,10 @@ A semantic never computes anything itself. It adds, compares and selects values,
 either records the operations (LLVM IR) or interprets them (reference). A vector instruction's semantic describes *one
 lane*; builders repeat it over lanes as they like. A value is *uniform* when it is the same for the whole wave.
 
-Integers have no sign; operations that care come in two forms. Python ints and floats mix in freely as constants of the
-other operand's type. Shift counts must be smaller than the width: mask them first. Float arithmetic is IEEE 754
-round-to-nearest-even without contraction, with subnormals; f16 operations round once. The payload of a NaN result is
-whatever the primitive gives; rules for canonical NaNs belong to semantics.
+Integers have no sign; operations whose result depends on a sign have a signed and an unsigned form. Python ints and
+floats mix in freely as constants of the other operand's type. Shift counts must be smaller than the width: mask them
+first. Float arithmetic is IEEE 754 round-to-nearest-even without contraction, with subnormals; f16 operations round
+once. The payload of a NaN result is whatever the primitive gives; rules for canonical NaNs belong to semantics.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What all waves of a device share besides memory: the global data share (GDS) and global wave sync (GWS).
 
 GDS is separate memory that ds_* instructions with ``gds`` access. GWS consists of 64 resources that are barriers or
-semaphores. Compute runtimes allocate neither by default; here, programs can use all of both.
+semaphores. Compute runtimes allocate neither by default. In rocdbg, however, programs can use the whole GDS and all
+resources of GWS.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Generated code checks each access itself. If such a check is wrong, an access be
 page and stops at once (`native_guard`) instead of changing the host's own data after the block.
 
 A process may have only a limited number of mappings (Linux: vm.max_map_count, by default 65,530). Blocks beyond
-`MOST_GUARDS` have no guard pages, only the checks of generated code. Before that limit is reached, unreachable objects
-are collected from time to time: the blocks of a launch that never ended are in reference cycles, which Python's
-collector does not visit while few other objects are created.
+`MOST_GUARDS` have no guard pages, only the checks of generated code. Before that limit is reached, rocdbg runs Python's
+garbage collector from time to time: the blocks of a launch that never ended are in reference cycles, and the collector
+does not run by itself while few other objects are created.
 """
 
 from __future__ import annotations

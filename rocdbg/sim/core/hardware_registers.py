@@ -1,5 +1,5 @@
-"""The hardware registers of a wave that s_getreg and s_setreg name, and the layouts of those that the simulator must
-construct.
+"""The hardware registers of a wave that s_getreg and s_setreg name, and the layouts of those registers that the
+simulator assembles from its own data.
 """
 
 from __future__ import annotations

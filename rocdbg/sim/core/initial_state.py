@@ -1,4 +1,4 @@
-"""The state a wave starts in, exactly as the kernel descriptor asks for it.
+"""The state in which a wave starts, exactly as the kernel descriptor requests it.
 
 AMDGPU ABI, "Initial Kernel Execution State": user SGPRs set by the packet processor (the same for all waves
 of a dispatch), then system SGPRs and work-item ids set per wave. What the ABI leaves undefined (other

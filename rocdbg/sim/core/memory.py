@@ -209,14 +209,14 @@ class GlobalMemory:
         allocation must begin. Raises AllocationError, also if that page is in use.
         """
         if size < 0:
-            raise AllocationError(size, name, "a size cannot be negative")
+            raise AllocationError(size, name, "the size cannot be negative")
         if align < 1 or align & (align - 1) or align > MAX_ALIGN:
-            raise AllocationError(size, name, f"alignment {align} is not a power of two up to {MAX_ALIGN}")
+            raise AllocationError(size, name, f"the alignment {align} is not a power of two up to {MAX_ALIGN}")
         if kind is not AllocationKind.RANGE and self.live_bytes + size > self.limit:
             raise AllocationError(
                 size,
                 name,
-                f"with {self.live_bytes} bytes in use this exceeds the simulated device's {self.limit} bytes",
+                f"with {self.live_bytes} bytes in use, this exceeds the {self.limit} bytes of the simulated device",
             )
         pages = max(1, -(-size // PAGE_SIZE))
         page = self._former_page(size, purpose) if purpose else None
@@ -229,7 +229,7 @@ class GlobalMemory:
             data, written, distance = self._storage(address, size, kind)
         except MemoryError:
             self._gaps.give(page, pages + 1)
-            raise AllocationError(size, name, "the host has not enough memory") from None
+            raise AllocationError(size, name, "the host does not have enough memory") from None
         allocation = Allocation(address, size, name, kind, protection, data, purpose, written)
         self._map(page, pages, allocation, distance)
         return allocation
@@ -329,7 +329,7 @@ class GlobalMemory:
         """Make a hidden buffer accessible again. Raises AllocationError."""
         size = allocation.size
         if self.live_bytes + size > self.limit:
-            raise AllocationError(size, allocation.name, "it exceeds the simulated device's memory")
+            raise AllocationError(size, allocation.name, "this exceeds the memory of the simulated device")
         pages = max(1, -(-size // PAGE_SIZE))
         page = self._take_at(allocation.address, pages, size, allocation.name)
         written = allocation.written
@@ -356,7 +356,7 @@ class GlobalMemory:
         """First page and number of pages of a live allocation."""
         page = (allocation.address - self.base) >> PAGE_SHIFT
         if self._live.get(page) is not allocation:
-            raise AllocationError(allocation.size, allocation.name, "it is not a live allocation")
+            raise AllocationError(allocation.size, allocation.name, "it has already been freed, or was never allocated")
         return page, max(1, -(-allocation.size // PAGE_SIZE))
 
     def _give(self, freed: _Freed) -> None:
@@ -472,7 +472,7 @@ class GlobalMemory:
             self._give(freed)
         page = (address - self.base) >> PAGE_SHIFT
         if not self._gaps.take_at(page, pages + 1):
-            raise AllocationError(size, name, f"{address:#x} is in use")
+            raise AllocationError(size, name, f"memory at {address:#x} is in use")
         return page
 
     def _find_pages(self, pages: int, align: int, size: int, name: str) -> int:
@@ -483,7 +483,7 @@ class GlobalMemory:
                 self._give(self._freed.popleft())
             page = self._gaps.take(pages + 1, align)
         if page is None:
-            raise AllocationError(size, name, "the simulated address window is full")
+            raise AllocationError(size, name, "no large enough range of simulated addresses is free")
         return page
 
 

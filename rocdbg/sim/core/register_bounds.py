@@ -2,8 +2,8 @@
 
 The manuals allow such an instruction to read other registers or do nothing, depending on the generation; here it is an
 illegal instruction, with a message that says what is wrong. A block is checked as a whole when it is entered
-(`Status.REGISTERS`); if it names too many registers, its instructions are executed one by one up to the first that
-does.
+(`Status.REGISTERS`); if it names registers that the wave does not have, its instructions are executed one by one up to
+the first that names such a register.
 
 Bounds and needs are packed: 16 bits each for VGPRs, AGPRs and SGPRs. A wave's bounds hold 0x7FFF minus its registers,
 so the sum with a block's needs has the top bit of a field set if the block needs too many, and 0 means that there are
@@ -36,7 +36,7 @@ _FEWEST_SCALARS = 16
 def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
     """The packed bounds of a wave whose kernel asked for this many registers.
 
-    Allocation rounds up, but no wave has more VGPRs than instructions can name, which is what its state has room for.
+    Allocation rounds up, but no wave gets more VGPRs than instructions can name: the wave's state has no room for more.
     From GFX10 on every wave has all SGPRs.
     """
     granule = target.vgpr_allocation(wave_size)

@@ -45,7 +45,7 @@ class RunOptions(Struct, frozen=True):
         if self.wave is None and (self.step or self.range is not None or self.only):
             raise RunRequestError("stepping, range stepping and `only` need the number of a wave")
         if self.step and self.range is not None:
-            raise RunRequestError("a run steps one instruction or a range, not both")
+            raise RunRequestError("a run can step one instruction or a range, but not both")
 
 
 class Stops(Struct, frozen=True):

@@ -69,9 +69,9 @@ class SharedWindow:
 
     def __init__(self, base: int = SHARED_BASE) -> None:
         if sys.platform != "linux":
-            raise SharedWindowError("this needs Linux")
+            raise SharedWindowError("this is possible only on Linux")
         if base % (1 << 30) or not 0 < base < 1 << 47:
-            raise SharedWindowError(f"the window cannot begin at {base:#x}")
+            raise SharedWindowError(f"the memory window cannot begin at {base:#x}")
         self.base = base
         self.size = WINDOW_SIZE
         try:

@@ -103,8 +103,8 @@ class Row(Struct):
 
 
 class _Context(Struct):
-    """The rows that apply in one context. A context stands for what has happened before in the step, on which the
-    step's decisions depend.
+    """The rows that apply in one context. A context represents the earlier events of the step on which the step's
+    decisions depend.
     """
 
     table: NDArray[np.uint32]

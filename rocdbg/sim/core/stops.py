@@ -50,7 +50,7 @@ class StopKind(enum.Enum):
     BUDGET = "budget"
     """The instruction budget of the call is used up."""
     RETURNED = "returned"
-    """The function of an excursion has returned (`rocdbg.sim.device.excursion`)."""
+    """The function of an excursion has returned (`rocdbg.sim.device.called_function_run`)."""
     WAVE_DONE = "wave done"
     """The stepped wave has ended; others may remain."""
     DONE = "done"

@@ -7,7 +7,7 @@ global memory, of a workgroup's LDS or of a lane's private memory.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,7 @@ rows.
 """
 ROW_WORDS: Final = 5
 TOUCH_WORDS: Final = 4
-"""Words of a row of the second table, for bytes every access to which is reported: the address of the first byte, that
+"""Words of a row of the second table, for bytes of which every access is reported: the address of the first byte, that
 of the byte after the last, and the first and last wave number as above.
 """
 _EVERY_WAVE = (0, (1 << 64) - 1)
@@ -52,12 +52,28 @@ EVERY_ACCESS = WatchedBytes(0, (1 << 64) - 1, accesses=True)
 _NOTHING = WatchedBytes(0, 0)
 
 
-def existing(watched: Sequence[WatchedBytes], memory: GlobalMemory, waves: tuple[int, int]) -> Sequence[WatchedBytes]:
-    """The watched bytes that exist while the waves from a first to a last number run; the elements keep their indices.
+class ExistingWatches:
+    """The watched bytes that exist while certain waves run; ``apply`` watches these, which keep their indices.
 
-    Global memory may have been freed since then, and the memory of another dispatch's waves ends with that dispatch.
+    Global memory may have been freed since the request, and the memory of another dispatch's waves ends with that
+    dispatch.
     """
-    return [one if _exists(one, memory, waves) else _NOTHING for one in watched]
+
+    def __init__(self, memory: GlobalMemory, apply: Callable[[Sequence[WatchedBytes]], None]) -> None:
+        self._memory, self._apply = memory, apply
+        self._watched: Sequence[WatchedBytes] = ()
+        self._waves = 0, 0
+        self._frees = 0
+
+    def set(self, watched: Sequence[WatchedBytes], waves: tuple[int, int]) -> None:
+        """Watch those of the bytes that exist now, while the waves from a first to a last number run."""
+        self._watched, self._waves, self._frees = watched, waves, self._memory.frees
+        self._apply([one if _exists(one, self._memory, waves) else _NOTHING for one in watched])
+
+    def forget_freed(self) -> None:
+        """Stop watching memory that has been freed since then."""
+        if self._watched and self._frees != self._memory.frees:
+            self.set(self._watched, self._waves)
 
 
 def _exists(one: WatchedBytes, memory: GlobalMemory, waves: tuple[int, int]) -> bool:
@@ -157,7 +173,7 @@ class WatchTable:
 
 
 def _rows(one: WatchedBytes) -> list[tuple[int, int, int, int, int]]:
-    """The table rows for some watched bytes. They consist of aligned words, which never reach beyond the page that
+    """The table rows for some watched bytes. The rows describe aligned words, which never extend beyond the page that
     contains the bytes.
     """
     rows = []

@@ -339,7 +339,7 @@ class Wave:
         return self._dwords[start : start + self.wave_size]
 
     def clear_vectors(self) -> None:
-        """Clear the vector registers that the kernel was given."""
+        """Clear the vector registers that are allocated to the wave."""
         width = self.wave_size * 4
         self.state[layout.VGPRS : layout.VGPRS + self.vgpr_count * width] = 0
         if self.agpr_count:

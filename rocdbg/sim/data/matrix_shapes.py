@@ -55,7 +55,7 @@ class Shape(Struct, frozen=True):
     doubled: bool = False
     """Whether it is one of gfx950's sparse instructions of doubled depth."""
     variant: str = ""
-    """Distinguishes it from the instruction of this name on other targets: "cdna1", "ocp" or empty."""
+    """Distinguishes this instruction from instructions of the same name on other targets: "cdna1", "ocp" or empty."""
 
     @property
     def helper(self) -> str:

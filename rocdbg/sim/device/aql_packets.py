@@ -77,10 +77,10 @@ class KernelPacket(Struct, frozen=True):
     def from_bytes(cls, data: bytes) -> KernelPacket:
         """Decode the 64 bytes of a packet. Raises PacketError."""
         if len(data) != PACKET_SIZE:
-            raise PacketError(f"{len(data)} bytes, not {PACKET_SIZE}")
+            raise PacketError(f"it has {len(data)} bytes, not {PACKET_SIZE}")
         (header, setup, wx, wy, wz, _, gx, gy, gz, private, group, kernel, kernarg, _, signal) = _PACKET.unpack(data)
         if header & 0xFF != PacketType.KERNEL:
-            raise PacketError(f"its type is {header & 0xFF}")
+            raise PacketError(f"it has type {header & 0xFF}, not {int(PacketType.KERNEL)} (kernel dispatch)")
         dimensions = setup & 3
         if not dimensions:
             raise PacketError("its grid has no dimensions")
@@ -172,10 +172,10 @@ def decode_packet(data: bytes) -> Packet | None:
     if kind == PacketType.VENDOR and data[2] == _VENDOR_BARRIER_VALUE:
         *_, signal, value, mask, condition, _, done = _BARRIER_VALUE.unpack(data)
         if condition > Condition.GTE:
-            return Malformed(f"a barrier-value packet compares by condition {condition}")
+            return Malformed(f"a barrier-value packet has the unknown condition {condition}")
         return BarrierValue(signal, value, mask, Condition(condition), done)
     if kind == PacketType.VENDOR:
-        return Malformed(f"a vendor packet has format {data[2]}")
+        return Malformed(f"a vendor packet has the unknown format {data[2]}")
     if kind == PacketType.AGENT:
-        return Malformed("GPUs take no agent dispatch packets")
-    return Malformed(f"a packet has type {kind}")
+        return Malformed("a GPU cannot process agent dispatch packets")
+    return Malformed(f"a packet has the unknown type {kind}")

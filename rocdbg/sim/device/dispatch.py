@@ -18,13 +18,13 @@ from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
-from rocdbg.sim.core.watches import WatchedBytes, existing
+from rocdbg.sim.core.watches import ExistingWatches
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.budget import Budget
+from rocdbg.sim.device.called_function_run import Excursion
 from rocdbg.sim.device.deadlock import is_deadlock
 from rocdbg.sim.device.dispatch_plan import DispatchPlan
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
-from rocdbg.sim.device.excursion import Excursion
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
 from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
@@ -87,10 +87,11 @@ class Dispatch:
         """Records turns that were not the schedule's choice."""
         self.between_turns: Callable[[], None] | None = None
         """A hook that is called from time to time while the dispatch runs, between two turns."""
-        self._watched: Sequence[WatchedBytes] = ()
-        self._frees = 0
+        self._watches = ExistingWatches(memory, engine.set_watches)
         self._interrupted_at: Wave | None = None
-        """The wave of the last stop, if that was an interrupt and the wave had not been reported there before."""
+        """The wave of the last stop, if the stop was an interrupt and no earlier stop had been reported for the wave at
+        that place.
+        """
         self._followed: Followed | None = None
 
     # -- properties ------------------------------------------------------------------------------------------
@@ -231,7 +232,8 @@ class Dispatch:
                 try:
                     self._engine.set_stops(frozenset(options.stop_pcs), options.checks)
                     self._engine.set_cuts(options.plan.cuts if options.plan is not None else frozenset())
-                    self._watch(options.watches)
+                    first = self.plan.first_wave
+                    self._watches.set(options.watches, (first, first + self.plan.waves - 1))
                     stop = self._run(options)
                 except Stopped:
                     stop = self._untranslated(self.waves[0])
@@ -244,22 +246,11 @@ class Dispatch:
         """As `Engine.answers`, for a resident wave."""
         return self._engine.answers(wave.address, tables, lanes)
 
-    def _watch(self, watched: Sequence[WatchedBytes]) -> None:
-        """Watch those of the bytes that exist now."""
-        self._watched, self._frees = watched, self.memory.frees
-        first = self.plan.first_wave
-        self._engine.set_watches(existing(watched, self.memory, (first, first + self.plan.waves - 1)))
-
     def _let_others(self) -> None:
         """Call the hook between two turns, and stop watching memory that it has freed."""
         if self.between_turns is not None:
             self.between_turns()
-            self._watch_what_is_left()
-
-    def _watch_what_is_left(self) -> None:
-        """Stop watching memory that has been freed since it was watched."""
-        if self._watched and self._frees != self.memory.frees:
-            self._watch(self._watched)
+            self._watches.forget_freed()
 
     def _untranslated(self, wave: Wave) -> Stop:
         """Return the stop for an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch.
@@ -472,8 +463,9 @@ class Dispatch:
         return self._residency.instructions(slot) >= followed.end
 
     def trace(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Make a followed wave write PC and EXEC before each instruction to ``rows``, uint64[n, 2]; row 0 is for the
-        instruction before which it has executed ``first``."""
+        """Make a followed wave write PC and EXEC to ``rows``, uint64[n, 2], before each instruction. Row 0 belongs to
+        the instruction before which the wave has executed ``first`` instructions.
+        """
         self._engine.trace_into(rows, first)
 
     def memory_of_waves(self) -> list[NDArray[np.uint8]]:
@@ -612,7 +604,7 @@ class Dispatch:
                 return None
             case Status.INTERRUPT:
                 problem = self.services.interrupt()
-                self._watch_what_is_left()  # the wave may have freed memory
+                self._watches.forget_freed()  # the wave may have freed memory
                 return self._report(StopKind.ABORT, wave, reason=problem) if problem is not None else None
             case Status.BREAK:
                 return self._report(StopKind.BREAKPOINT, wave)
@@ -679,8 +671,8 @@ class Dispatch:
         return self._stops.stop(kind, wave, instruction=instruction, reason=reason)
 
     def take_back_interrupt(self) -> None:
-        """Undo the effect of an interrupt that was only for a pause which the user does not see: a wave that is at a
-        stop still stops there.
+        """Undo the effect of an interrupt that only made a pause which the user does not see: if a wave is at a stop,
+        it still stops there.
         """
         if self._interrupted_at is not None:
             self._take_reported(self._interrupted_at)

@@ -4,7 +4,7 @@ outside.
 A dispatch runs deterministically, except for what its user does: single steps and range steps give a turn to a wave
 that is not next, and a debugger writes registers and memory. The journal records all of that by position, which is the
 number of wave-instructions executed since the beginning. Launch and journal together suffice to reproduce every state
-of the run (`rocdbg.sim.device.recorder`).
+of the run (`rocdbg.sim.device.checkpoint_recorder`).
 """
 
 from __future__ import annotations
@@ -115,19 +115,24 @@ class Journal:
     @staticmethod
     def _check(entry: Entry, position: int, extent: Extent, fits: Callable[[Place, bytes], None]) -> None:
         if entry.end < position or (isinstance(entry, Free) and entry.end == position):
-            raise JournalError(f"position {entry.end} follows {position}")
+            raise JournalError(f"an entry for position {entry.end} follows one for position {position}")
         if entry.end >= MOST_INSTRUCTIONS:
-            raise JournalError(f"no run has {entry.end} instructions")
+            raise JournalError(f"an entry is for position {entry.end}, but no run has so many instructions")
         if isinstance(entry, Given):
             extent.check_wave(entry.wave, entry.end)
             last = extent.first_wave + extent.waves
             if entry.cursor > last or entry.turn_of >= last or entry.turn_left > MOST_INSTRUCTIONS:
-                raise JournalError(f"the turns at position {entry.end} fit no schedule")
+                raise JournalError(f"the turns at position {entry.end} are not possible with any schedule")
             if entry.random >> 64:
-                raise JournalError(f"the state of the generator at position {entry.end} has more than 64 bits")
+                raise JournalError(
+                    f"the state of the random number generator at position {entry.end} has more than 64 bits"
+                )
         elif isinstance(entry, Written):
             if entry.end != position:
-                raise JournalError(f"position {entry.end} follows {position} without instructions between them")
+                raise JournalError(
+                    f"a write at position {entry.end} follows an entry for position {position}, without instructions "
+                    "between them"
+                )
             if isinstance(entry.place, Register | Special | Lds):
                 extent.check_wave(entry.place.wave, position)
             fits(entry.place, entry.data)

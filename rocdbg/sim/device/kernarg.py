@@ -117,7 +117,7 @@ def build_segment(
     size = max(size, metadata.kernarg_segment_size if metadata else 0)
     if size > MAX_SEGMENT_SIZE:
         raise KernargError(
-            name, f"a kernarg segment of {size} bytes is beyond the limit of {MAX_SEGMENT_SIZE}"
+            name, f"the kernarg segment would have {size} bytes; the limit is {MAX_SEGMENT_SIZE}"
         )
     if isinstance(explicit, (bytes, bytearray)):
         segment = bytearray(max(size, len(explicit)))
@@ -148,7 +148,7 @@ def _place_explicit(
     for index, (argument, data) in enumerate(zip(arguments, values, strict=True)):
         if len(data) != argument.size:
             what = f" ({argument.name})" if argument.name else ""
-            reason = f"{len(data)} bytes are given, the kernel expects {argument.size}{what}"
+            reason = f"{len(data)} bytes are given, but the kernel expects {argument.size}{what}"
             raise KernargError(name, reason, index)
         _check_place(name, segment, argument)
         segment[argument.offset : argument.offset + argument.size] = data
@@ -159,6 +159,6 @@ def _check_place(name: str, segment: bytearray, argument: KernelArg) -> None:
     if argument.offset < 0 or argument.size < 0 or end > len(segment):
         raise KernargError(
             name,
-            f"the metadata puts argument {argument.name or argument.index} at bytes {argument.offset} to "
-            f"{end}, beyond the segment's {len(segment)}",
+            f"the metadata puts argument {argument.name or argument.index} at bytes {argument.offset} to {end}, "
+            f"but the kernarg segment has {len(segment)} bytes",
         )

@@ -1,7 +1,7 @@
 """Keeps facts that launches of one kernel with the same sizes share, so that they are determined only once.
 
-Programs repeatedly launch a few kernels with a few grids. Whether such a launch is valid, what it needs and how its
-waves' memory is laid out does not change between launches.
+Programs repeatedly launch a few kernels with a few grids. Three facts do not change between such launches: whether the
+launch is valid, what it needs, and how the memory of its waves is laid out.
 """
 
 from __future__ import annotations

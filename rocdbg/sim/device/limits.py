@@ -57,7 +57,7 @@ def sizes(kernel: Kernel, grid: Dim3, workgroup: Dim3, lds: int, lane_scratch: i
         resident = max(1, min(resident, _MAX_SCRATCH_SIZE // (wave * waves_per_group)))
     total = wave * waves_per_group * resident
     if total > _MAX_SCRATCH_SIZE:
-        reason = f"one workgroup needs {total} bytes; 32-bit offsets reach {_MAX_SCRATCH_SIZE}"
+        reason = f"one workgroup needs {total} bytes; the limit is {_MAX_SCRATCH_SIZE}, because offsets have 32 bits"
         raise LaunchLimitError(kernel.name, "scratch", reason)
     return Sizes((x, y, z), resident, lds, lane, wave, total)
 
@@ -87,24 +87,24 @@ def uses_dynamic_stack(kernel: Kernel) -> bool:
 def check_hardware(name: str, target: Target, grid: Dim3, workgroup: Dim3, lds: int, dynamic_lds: int = 0) -> None:
     """Reject launches that no device would run. Raises LaunchLimitError."""
     if target.is_r600:
-        raise LaunchLimitError(name, "target", f"{target.name} is too old to be simulated")
+        raise LaunchLimitError(name, "target", f"{target.name} is an r600 processor, which is not simulated")
     for what, extent, most in (
         ("workgroup", workgroup, _MAX_GROUP_DIMENSION),
         ("grid", grid, _MAX_GRID_DIMENSION),
     ):
         if not all(1 <= size <= most for size in extent):
-            raise LaunchLimitError(name, what, f"{list(extent)} must be from 1 to {most} in each dimension")
+            raise LaunchLimitError(name, what, f"each dimension must be from 1 to {most}, not {list(extent)}")
     items = reduce(mul, workgroup)
     if items > MAX_WORKGROUP:
-        raise LaunchLimitError(name, "workgroup", f"{items} work-items exceed the device's {MAX_WORKGROUP}")
+        raise LaunchLimitError(name, "workgroup", f"{items} work-items exceed the limit of the device, {MAX_WORKGROUP}")
     groups = reduce(mul, (-(-total // size) for total, size in zip(grid, workgroup, strict=True)))
     if groups > _MAX_GROUPS:
-        raise LaunchLimitError(name, "grid", f"{list(grid)} has {groups} workgroups; {_MAX_GROUPS} can be counted")
+        raise LaunchLimitError(name, "grid", f"{list(grid)} has {groups} workgroups; the limit is {_MAX_GROUPS}")
     if dynamic_lds < 0 or lds > target.lds_size:
         raise LaunchLimitError(
             name,
             "LDS",
-            f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} of {target.name}",
+            f"{lds} bytes ({dynamic_lds} of them dynamic) exceed the {target.lds_size} bytes of {target.name}",
         )
 
 
@@ -120,7 +120,7 @@ def check_metadata(kernel: Kernel, grid: Dim3, workgroup: Dim3) -> None:
         return
     if 0 < metadata.max_flat_workgroup_size < items:
         most = metadata.max_flat_workgroup_size
-        reason = f"{items} work-items exceed the {most} the kernel was compiled for"
+        reason = f"{items} work-items exceed the {most} for which the kernel was compiled"
         raise LaunchLimitError(kernel.name, "workgroup", reason)
     required = metadata.reqd_workgroup_size
     if required is not None and tuple(workgroup) != tuple(required):

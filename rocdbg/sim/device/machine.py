@@ -209,10 +209,13 @@ class Machine:
         """Allocate memory for a code object. Raises LoadError if it is for another target."""
         if not code_object.target.covers(self.target):
             raise LoadError(
-                code_object.name, f"it is for {code_object.target}, the device is a {self.target}"
+                code_object.name, f"it is for {code_object.target}, but the device is a {self.target}"
             )
         if code_object.alignment > layout.PAGE_SIZE:
-            raise LoadError(code_object.name, f"an alignment of {code_object.alignment} cannot be met")
+            raise LoadError(
+                code_object.name, f"it needs an alignment of {code_object.alignment} bytes; the limit is "
+                f"{layout.PAGE_SIZE}"
+            )
         return self.memory.allocate(
             code_object.memory_size,
             name=name or code_object.name,
@@ -277,8 +280,7 @@ class Machine:
     def _check_encodings(self, kernel: Kernel) -> None:
         """Reject a target whose instructions are not known."""
         if self.target.is_r600:
-            known = "those of gfx6 and later are"
-            reason = f"instructions of {self.target.name} are not known to the simulator, {known}"
+            reason = f"{self.target.name} is not simulated; rocdbg simulates gfx600 and later"
             raise LaunchLimitError(kernel.name, "target", reason)
 
     def dispatch(

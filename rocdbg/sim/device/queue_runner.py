@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from rocdbg.sim.core.run_options import RunOptions, RunRequestError
 from rocdbg.sim.core.stops import Stop, StopKind
 from rocdbg.sim.core.wave import Wave
+from rocdbg.sim.device.called_function_run import Excursion
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.excursion import Excursion
 
 SHARE: Final = 1_000_000
 """Wave-instructions of one share of a dispatch."""

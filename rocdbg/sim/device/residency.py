@@ -44,7 +44,9 @@ class Residency:
         self._waves: dict[int, Wave] = {}  # the `Wave` objects that were requested, by slot
         self._words: NDArray[np.uint8] | None = None
         self.private = True
-        """Whether nothing else uses its memory, so that another dispatch can have it afterwards."""
+        """Whether no code outside this object uses its memory, so that another dispatch can reuse the memory
+        afterwards.
+        """
         places.begin(state, scratch, first_wave)
 
     def fill(self) -> None:
@@ -350,7 +352,7 @@ class Residency:
             self._append(slot)
 
     def _start(self, slot: int, image: NDArray[np.uint8], clean: bool) -> None:
-        """Set those registers of a new wave that are the same in all waves with its index."""
+        """Set those registers of a new wave that are the same in all waves with the same index in their workgroups."""
         block, ids = self.places.states[slot], layout.VGPRS + self.get("id_bytes")
         self.places.engine[slot], image = image[: layout.ENGINE_SIZE], image[layout.ENGINE_SIZE :]
         block[: layout.SCALARS_END] = image[: layout.SCALARS_END]

@@ -38,11 +38,14 @@ class UserDataBlock:
             reason = f"it is a shader for {stage.purpose} ({stage.word}); only compute shaders can be launched"
             raise KernargError(shader.name, reason)
         if len(data) > MAX_SEGMENT_SIZE:
-            raise KernargError(shader.name, f"user data of {len(data)} bytes is beyond the limit of {MAX_SEGMENT_SIZE}")
+            raise KernargError(shader.name, f"the user data has {len(data)} bytes; the limit is {MAX_SEGMENT_SIZE}")
         self._shader = shader
         self._entries: tuple[int, ...] = struct.unpack(f"<{-(-len(data) // 4)}I", data + bytes(-len(data) % 4))
         if data and not shader.descriptor.user_sgpr_count:
-            reason = "it is given user data, but COMPUTE_PGM_RSRC2 asks for none; a driver may set `registers`"
+            reason = (
+                "user data is given, but COMPUTE_PGM_RSRC2 of the shader asks for none; set it under `registers`, as a "
+                "driver may"
+            )
             raise KernargError(shader.name, reason)
 
     @property
@@ -65,7 +68,9 @@ class UserDataBlock:
         if self._shader.program.os_abi == OsAbi.NONE:
             return self._entries[:USER_DATA_COUNT]
         if (address + self.size) >> 32 != entry >> 32:
-            raise KernargError(self._shader.name, "its tables are beyond the reach of the code's 32-bit pointers")
+            raise KernargError(
+                self._shader.name, "the tables of its user data cannot be reached by the 32-bit pointers in its code"
+            )
         values = [0] * (USER_DATA_COUNT + 1)
         for index, word in self._shader.program.mapping.items():
             if 0 <= index < USER_DATA_COUNT:
@@ -73,8 +78,8 @@ class UserDataBlock:
         return tuple(values[:USER_DATA_COUNT])
 
     def _value(self, word: int, address: int, following: int) -> tuple[int, int]:
-        """The value of the register to which a mapping word belongs, and that of the next register, whose value was
-        ``following`` so far.
+        """Return the value of the register to which a mapping word belongs, and the value of the next register, which
+        was ``following`` so far.
         """
         found = user_data(word)
         if isinstance(found, int):

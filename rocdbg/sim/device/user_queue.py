@@ -62,7 +62,7 @@ class UserQueue:
         if number - self.read_index >= self.size:
             raise PacketError(f"the queue is full: it has {self.size} packets")
         if len(packet) != PACKET_SIZE:
-            raise PacketError(f"{len(packet)} bytes, not {PACKET_SIZE}")
+            raise PacketError(f"it has {len(packet)} bytes, not {PACKET_SIZE}")
         self.machine.memory.write(self._place(number), packet)
         self._set_index(WRITE_INDEX, number + 1)
         return number

@@ -24,8 +24,8 @@ _ABSENT = KeptBlock("", 0, ())
 
 
 class KeptBlocks:
-    """The blocks that were translated under the same ``facts``, which are everything besides the instructions that
-    affects the code.
+    """The blocks that were translated under the same ``facts``. The facts are everything that affects the code of a
+    block in addition to its instructions.
 
     With ``optimise``, only optimised code is used; otherwise unoptimised code is used as well.
     """

@@ -109,7 +109,8 @@ class Engine(Translations):
         instruction, even if a stop is set on it (returns BUDGET when it was executed). ``range``: stop with RANGE when
         pc leaves [lo, hi). MISS is returned when the translation of the next block was stopped (`rocdbg.work`): none of
         it was executed. ``ignore_stop``: ignore a stop at the current pc. ``traced``: record what is executed in
-        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: RANGE where it ends.
+        `trace_into`'s rows; cannot be combined with a range or ``ignore_stop``. ``plan``: follow this stop plan, and
+        stop with RANGE where the plan ends.
         """
         if budget <= 0:
             return Status.BUDGET
@@ -228,8 +229,9 @@ class Engine(Translations):
         )
 
     def trace_into(self, rows: NDArray[np.uint64], first: int) -> None:
-        """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 is for the
-        instruction before which the wave has executed ``first``."""
+        """Make traced waves record PC and EXEC before each instruction, in ``rows``, uint64[n, 2]; row 0 belongs to the
+        instruction before which the wave has executed ``first`` instructions.
+        """
         self._set_env("trace", int(rows.ctypes.data))
         self._set_env("trace_first", first)
 

@@ -21,7 +21,9 @@ from rocdbg.sim.engine.object_cache import Entry, open_cache
 try:
     import llvmlite.binding as llvm
 except OSError as error:  # importing it maps a library of 120 MB
-    raise Error(f"LLVM cannot be loaded, perhaps for want of memory: {str(error).partition('. ')[0]}.") from None
+    raise Error(
+        f"LLVM cannot be loaded, perhaps because there is not enough memory: {str(error).partition('. ')[0]}."
+    ) from None
 
 _SHAPING = (
     "sim", "sim/core", "sim/data", "sim/engine", "sim/translator", "sim/semantics", "sim/images", "sim/device",

@@ -71,7 +71,7 @@ def default_cache_directory() -> Path | None:
     if named := os.environ.get("ROCDBG_CACHE_DIR"):
         if Path(named).is_absolute():
             return Path(named)
-        _not_using(named, "ROCDBG_CACHE_DIR has to be an absolute path")
+        _not_using(named, "ROCDBG_CACHE_DIR must be an absolute path")
         return None
     base = base_directory("XDG_CACHE_HOME", ".cache")
     return base / "rocdbg" if base else None
@@ -83,7 +83,7 @@ def open_cache(folder: Path | None) -> ObjectCache | None:
         return None
     limit = size_limit()
     if limit is None:
-        _not_using(folder, "ROCDBG_CACHE_SIZE has to be a size such as 500M or 2G, or 0")
+        _not_using(folder, "ROCDBG_CACHE_SIZE must be a size such as 500M or 2G, or 0")
         return None
     if not limit:
         return None

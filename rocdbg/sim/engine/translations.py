@@ -347,8 +347,8 @@ class Translations:
         self._keyed.add(key)
 
     def _compile(self, blocks: list[Block], key: int, optimise: bool) -> list[tuple[Block, int]]:
-        """Return (block as translated, function) for each of some non-empty blocks. Blocks that neither the process nor
-        the cache has are compiled as one module.
+        """Return the block as translated and its function, for each of the given blocks, which must not be empty.
+        Blocks that neither the process nor the cache has are compiled as one module.
         """
         if not blocks:
             return []

@@ -179,7 +179,7 @@ def room(layout: Layout, name: str) -> int:
 def write(layout: Layout, name: str, words: list[int], value: int) -> None:
     """Store ``value``, which must fit, in a field."""
     if not 0 <= value <= room(layout, name):
-        raise ValueError(f"its {name.replace('_', ' ')} is more than a descriptor holds")
+        raise ValueError(f"the {name.replace('_', ' ')} of the image does not fit into a descriptor")
     for word, first, bits in layout.get(name, ()):
         mask = (1 << bits) - 1
         words[word] = words[word] & ~(mask << first) | (value & mask) << first

@@ -113,7 +113,7 @@ class ImageDescriptor(Struct, frozen=True):
         """The eight dwords. Raises ValueError if something does not fit its field."""
         layout, words = IMAGE_FIELDS[self.rules], [0] * IMAGE_DWORDS
         if self.base & 0xFF:
-            raise ValueError(f"{self.base:#x} is not a multiple of 256")
+            raise ValueError(f"the address {self.base:#x} of the image is not a multiple of 256")
         early = self.rules is Rules.GFX6
         depth = self.depth - 1 if self.type == ImageType.THREE else self.last_array
         if early and self.type in _WITH_LAYERS:
@@ -166,9 +166,9 @@ class ImageDescriptor(Struct, frozen=True):
         if known is None:
             return f"the image is tiled in a way that is not simulated (mode {self.tiling})"
         if self.tile is None and known.mixed and self._chip.pipes is None:
-            return f"the image's tiling {known.name} mixes memory channels, of which the target's number is not known"
+            return f"the image's tiling {known.name} mixes memory channels, and the target's number of these is unknown"
         if self.tile is None:
-            return f"the image's type and format have no tiling {known.name} that is simulated"
+            return f"the image's tiling {known.name} is not simulated for its type and format"
         if self.max_mip and (self.rules < Rules.GFX10 or (self.rules is Rules.GFX12 and self.tile.depth)):
             return f"the image is tiled ({known.name}) and has levels of detail, which is not simulated"
         return None

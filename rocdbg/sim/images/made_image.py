@@ -36,7 +36,7 @@ def made_image(
     layout = _layout(image)
     if pitch and pitch != layout.levels[0].pitch:
         if not own or levels > 1 or pitch < width:
-            raise ValueError(f"rows of {pitch} texels")
+            raise ValueError(f"rows cannot have {pitch} texels")
         layout = _layout(structs.replace(image, pitch=pitch))
     if own:
         image = structs.replace(image, pitch=layout.field_pitch if not early else layout.levels[0].pitch)

@@ -94,7 +94,7 @@ def vector_number(operand: Operand, dwords: int = 1) -> int:
     if operand.kind not in (OperandKind.VGPR, OperandKind.AGPR):
         raise Unsupported(f"operand {operand.text} is not a vector register")
     if dwords > operand.dwords:
-        raise Unsupported(f"operand {operand.text} has not {dwords} registers")
+        raise Unsupported(f"operand {operand.text} does not have {dwords} registers")
     return operand.index + (VGPR_COUNT if operand.kind is OperandKind.AGPR else 0)
 
 
@@ -429,7 +429,7 @@ class Access:
             if code == self.context.null:
                 return code
             if dwords > operand.dwords:
-                raise Unsupported(f"{self.insn.text}: operand {operand.text} has not {dwords} registers")
+                raise Unsupported(f"{self.insn.text}: operand {operand.text} does not have {dwords} registers")
             if code >= 0 and code + dwords <= self._scalars_end(code):
                 return code
         raise Unsupported(f"{self.insn.text}: operand {operand.text} is not a scalar register")
@@ -609,7 +609,7 @@ class Access:
         if value.type.bits < 32:
             value = value.zext(I32)
         if not value.uniform:
-            raise Unsupported(f"{self.insn.text}: a lane's value cannot go to a scalar register")
+            raise Unsupported(f"{self.insn.text}: a value that differs by lane cannot be written to a scalar register")
         self.b.write_sgpr(code, value)
 
     def _store_vector(self, operand: Operand, value: Value, preserve: bool | None) -> None:

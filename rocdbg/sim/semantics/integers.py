@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rocdbg.sim.core.builder import I16, I32, I64, Type, Value
 
+Two = Callable[[Value, Value], Value]
+LOGIC: dict[str, Two] = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "nand": lambda a, b: ~(a & b),
+    "nor": lambda a, b: ~(a | b),
+    "xnor": lambda a, b: ~(a ^ b),
+    "andn2": lambda a, b: a & ~b,
+    "orn2": lambda a, b: a | ~b,
+    "andn1": lambda a, b: ~a & b,
+    "orn1": lambda a, b: ~a | b,
+    "and_not1": lambda a, b: a & ~b,
+    "or_not1": lambda a, b: a | ~b,
+    "and_not0": lambda a, b: ~a & b,
+    "or_not0": lambda a, b: ~a | b,
+}
+"""The scalar unit's logic, by the operation's name: "n2" and "not1" negate the second operand, "n1" and "not0" the
+first. The operations on EXEC have EXEC as the second operand.
+"""
 _WIDER: dict[int, Type] = {8: I16, 16: I32, 32: I64}
 
 

@@ -16,7 +16,9 @@ from rocdbg.sim.semantics.memory_flat import flat_address, global_address
 
 
 def _in_lds(field: str) -> Addresses:
-    """The byte offset in LDS that a register gives; the instruction's offset is added to both addresses."""
+    """The byte offset in LDS that a register gives. The instruction's offset is added both to this offset and to the
+    address in memory.
+    """
 
     def address(i: Access) -> tuple[str, Value, Sequence[Value]]:
         place = i.raw_operand(required(i, field)) + i.modifier("offset")

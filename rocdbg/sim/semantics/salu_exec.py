@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from rocdbg.sim.core.builder import I32, I64, Type, Value
+from rocdbg.sim.core.builder import I32, I64, Type
 from rocdbg.sim.core.layout import EXEC_LO
 from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.integers import LOGIC, Two
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
-Combine = Callable[[Value, Value], Value]
-
-# (source, old EXEC) -> new EXEC. "n2" and "not1" negate the second operand, EXEC; "n1" and "not0" the first.
-COMBINATIONS: dict[str, Combine] = {
-    "and": lambda s, e: s & e,
-    "or": lambda s, e: s | e,
-    "xor": lambda s, e: s ^ e,
-    "nand": lambda s, e: ~(s & e),
-    "nor": lambda s, e: ~(s | e),
-    "xnor": lambda s, e: ~(s ^ e),
-    "andn2": lambda s, e: s & ~e,
-    "orn2": lambda s, e: s | ~e,
-    "andn1": lambda s, e: ~s & e,
-    "orn1": lambda s, e: ~s | e,
-    "and_not1": lambda s, e: s & ~e,
-    "or_not1": lambda s, e: s | ~e,
-    "and_not0": lambda s, e: ~s & e,
-    "or_not0": lambda s, e: ~s | e,
-}
 _WREXEC = ("andn1", "andn2", "and_not0", "and_not1")
 
 
-def _combine(combine: Combine, type: Type, *, save: bool) -> SemanticFunction:
+def _combine(combine: Two, type: Type, *, save: bool) -> SemanticFunction:
     """Compute the new EXEC; the destination gets the old EXEC (saveexec) or the new one (wrexec).
 
     SCC becomes whether the new EXEC is not 0.
@@ -48,7 +28,7 @@ def _combine(combine: Combine, type: Type, *, save: bool) -> SemanticFunction:
 
 
 for _type in (I32, I64):
-    for _name, _function in COMBINATIONS.items():
+    for _name, _function in LOGIC.items():
         semantic(f"s_{_name}_saveexec_b{_type.bits}")(_combine(_function, _type, save=True))
         if _name in _WREXEC:
             semantic(f"s_{_name}_wrexec_b{_type.bits}")(_combine(_function, _type, save=False))

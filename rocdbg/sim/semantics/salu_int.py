@@ -7,9 +7,9 @@ from collections.abc import Callable
 from rocdbg.sim.core.builder import I8, I16, I32, I64, Type, Value
 from rocdbg.sim.semantics import integers
 from rocdbg.sim.semantics.access import Access
+from rocdbg.sim.semantics.integers import LOGIC, Two
 from rocdbg.sim.semantics.registry import SemanticFunction, semantic
 
-Two = Callable[[Value, Value], Value]
 One = Callable[[Value], Value]
 WIDTHS: dict[str, Type] = {"32": I32, "64": I64}
 
@@ -216,22 +216,12 @@ semantic("s_max_u32")(_choose(lambda a, b: a.ugt(b)))
 
 # -- logic and shifts: SCC is result != 0 ----------------------------------------------------------
 
-LOGIC: dict[str, Two] = {
-    "and": lambda a, b: a & b,
-    "or": lambda a, b: a | b,
-    "xor": lambda a, b: a ^ b,
-    "nand": lambda a, b: ~(a & b),
-    "nor": lambda a, b: ~(a | b),
-    "xnor": lambda a, b: ~(a ^ b),
-    "andn2": lambda a, b: a & ~b,
-    "orn2": lambda a, b: a | ~b,
-    "and_not1": lambda a, b: a & ~b,
-    "or_not1": lambda a, b: a | ~b,
-}
+_ONLY_WITH_EXEC = ("andn1", "orn1", "and_not0", "or_not0")
 
 for _width, _type in WIDTHS.items():
     for _name, _operation in LOGIC.items():
-        semantic(f"s_{_name}_b{_width}")(_two(_operation, _type, scc=True))
+        if _name not in _ONLY_WITH_EXEC:
+            semantic(f"s_{_name}_b{_width}")(_two(_operation, _type, scc=True))
     semantic(f"s_not_b{_width}")(_one(lambda a: ~a, _type, scc=True))
     semantic(f"s_brev_b{_width}")(_one(lambda a: a.bitreverse(), _type, scc=False))
 
@@ -263,8 +253,8 @@ def _bit_field_mask(type: Type) -> SemanticFunction:
 
 
 def _bit_field_extract(type: Type, *, signed: bool) -> SemanticFunction:
-    """Source 1 has the offset in its low 5 or 6 bits and the width in bits 22:16. Width 0 gives 0; the type's width or
-    more gives all bits.
+    """Source 1 has the offset in its low 5 or 6 bits and the width in bits 22:16. Width 0 gives 0; a width of at least
+    the type's own width gives all bits.
     """
 
     def run(i: Access) -> None:

@@ -1,7 +1,7 @@
 """bfloat16 arithmetic (gfx125x): plain, packed, and mixed with f32.
 
-Sums and products are exact until they are rounded to bfloat16, ties to even. How MODE's denormal bits act on bfloat16
-is not published: subnormal numbers are kept.
+Sums and products are exact until they are rounded to bfloat16, ties to even. It is not published how MODE's denormal
+bits act on bfloat16, so subnormal numbers are kept.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from rocdbg.sim.semantics.registry import Kind, semantic
 
 
 def _indexed(name: str) -> Callable[[Callable[[Access], None]], None]:
-    """Register lane code that begins and ends with all registers written back to the state."""
+    """Return a decorator that registers a semantic. Before and after its lane code, all registers are in the state."""
 
     def register(function: Callable[[Access], None]) -> None:
         @semantic(name, kind=Kind.WAVE)

@@ -1,6 +1,7 @@
 """gfx125x's hyperbolic tangent, and its transcendental functions of bfloat16.
 
-Like `transcendental`: computed in f64 and rounded once (bfloat16: to f32 first); hardware's tables are not public.
+As in `transcendental`, results are computed in f64 and rounded once (for bfloat16, first to f32), because the
+hardware's tables are not public.
 """
 
 from __future__ import annotations

@@ -104,7 +104,8 @@ class DeviceHeap:
         )
 
     def restore(self, state: HeapState) -> None:
-        """Restore the pieces that existed when `snapshot` returned this; their contents are up to the caller.
+        """Restore the pieces that existed when `snapshot` returned this state; the caller has to restore their
+        contents.
 
         Pieces that were freed since then must have been kept.
         """

@@ -159,7 +159,7 @@ class HostServices:
         if service == Service.DEVICE_MEMORY:
             return self._serve_memory(row), row[1]
         asked = {
-            Service.FUNCTION_CALL: "calls a function of the host program, and there is none",
+            Service.FUNCTION_CALL: "calls a function of the host program, but there is no host program",
             Service.SANITIZER: f"reports an error of AddressSanitizer at address {row[0]:#x}",
         }
         what = asked.get(service, f"asks for hostcall service {service}, which is unknown")  # type: ignore[call-overload]
@@ -196,7 +196,7 @@ class HostServices:
         if not address:
             return heap.allocate(size)
         if not heap.free(address):
-            what = f"{address:#x} is not an address that the kernel was given, or was freed before"
+            what = f"{address:#x} was not returned by malloc(), or has already been freed"
             raise HostcallError(f"free(): {what}")
         return address
 
@@ -229,7 +229,7 @@ class HostServices:
         )
 
     def restore(self, state: ServicesState) -> None:
-        """Restore the state at the time of `snapshot`. Memory is up to the caller."""
+        """Restore the state at the time of `snapshot`. The caller has to restore memory."""
         from rocdbg.sim.services.device_heap import FIRST_PAGE, HeapState
 
         self.output.restore(state.positions)

@@ -119,11 +119,16 @@ class HostcallBuffer:
                 return
             index = top & self._mask
             if index >= self._packets:
-                raise HostcallError(f"packet {index} of the hostcall buffer does not exist: something wrote into it")
+                raise HostcallError(
+                    f"the hostcall buffer refers to packet {index}, which does not exist: something has overwritten "
+                    "the buffer"
+                )
             (top,) = struct.unpack_from("<Q", self._data, self._header(index))
             yield index
         if top:
-            raise HostcallError("the packets of the hostcall buffer follow in a circle: something wrote into it")
+            raise HostcallError(
+                "the list of packets in the hostcall buffer does not end: something has overwritten the buffer"
+            )
 
 
 def row_bytes(row: Row) -> bytes:

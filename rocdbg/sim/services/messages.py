@@ -47,11 +47,11 @@ class Messages(Struct):
         else:
             number = descriptor >> _NUMBER_SHIFT
             if number not in self._parts:
-                raise MessageError(f"a part of message {number}, which has not begun")
+                raise MessageError(f"a part of message {number} arrives, but this message has not begun")
         count = descriptor >> _LENGTH_SHIFT & _LENGTH_MASK
         self._pending += count * 8 + (_OVERHEAD if begins else 0)
         if self._pending > MAX_PENDING:
-            raise MessageError(f"more than {MAX_PENDING} bytes of messages that do not end")
+            raise MessageError(f"unfinished messages have more than {MAX_PENDING} bytes")
         self._parts[number] += payload[: count * 8]
         if not descriptor & _END:
             return descriptor, None

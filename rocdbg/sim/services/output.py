@@ -1,4 +1,4 @@
-"""Passes what kernels print on to the output.
+"""Forwards the text that kernels print to the output.
 
 When a part of the run is repeated, kernels print again. Each source of text is a stream of bytes, of which the first
 ``delivered`` have been passed on; the output of a repetition up to that position is suppressed.

@@ -66,7 +66,7 @@ class BlockCalls(BlockRegisters):
     def leave_if_watched(self, accesses: bool) -> None:
         """End the instruction with WATCH if a watched word has changed (`watches`).
 
-        With ``accesses``, also end it if it has accessed memory every access to which is reported.
+        With ``accesses``, also end it if it has accessed memory for which every access is reported.
         """
         if self._wrote is not None:
             helper, texts = self._wrote

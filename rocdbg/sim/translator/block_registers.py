@@ -4,9 +4,9 @@ SGPRs and SCC are held across the block. A *run* of lane code is one loop over c
 it are loaded once per chunk, live in SSA values, and are stored under EXEC at the chunk's end. Lane masks are collected
 chunk by chunk into integers.
 
-Uniform code recorded while a run is open is placed before the run's loop. That is sound because values are SSA: lane
-code has captured what it read. Operations that would break this close the run first: reading a mask that the run is
-collecting, writing EXEC, leaving the block.
+Uniform code recorded while a run is open is placed before the run's loop. This is correct because values are in SSA
+form: lane code keeps the values that it has already read. Operations that would break this close the run first: reading
+a mask that the run is collecting, writing EXEC, leaving the block.
 """
 
 from __future__ import annotations

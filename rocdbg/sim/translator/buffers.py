@@ -269,7 +269,7 @@ class BufferRoutines:
             r.store(r.slot(layout.ENV_KIND, lane, 8), live.select(step, 0))
             kind = live.select(kind, 0)
             address = s.scratch.select(_private(r, s, first), first)
-            r.when(kind.ne(0), lambda: self._fault(r, lane, kind, address))
+            r.when(kind.ne(0), lambda: self.runtime.fault_at(r, lane, kind, address))
 
         self._checked(r, lane)
 
@@ -302,7 +302,7 @@ class BufferRoutines:
                 address = _canonical(place.origin + place.offset)
                 pointer, kind = self.runtime._page(r, address, place.live)
                 r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer - place.offset)
-                r.when(kind.ne(0), lambda: self._fault(r, lane, kind, address))
+                r.when(kind.ne(0), lambda: self.runtime.fault_at(r, lane, kind, address))
                 r.go(after)
                 r.mark(lost)
                 r.branch_if(s.scratch, private, other)
@@ -314,7 +314,7 @@ class BufferRoutines:
                 delta = area - r.state("scratch_base")
                 r.store(r.slot(layout.ENV_POINTER, lane, 8), _canonical(place.origin) + delta)
                 beyond = mine.select(legal, int(FaultKind.SCRATCH_RANGE))
-                r.when(beyond.ne(0), lambda: self._fault(r, lane, beyond, _private(r, s, first)))
+                r.when(beyond.ne(0), lambda: self.runtime.fault_at(r, lane, beyond, _private(r, s, first)))
                 r.go(after)
                 r.mark(other)
                 r.store(r.slot(layout.ENV_POINTER, lane, 8), place.origin)
@@ -323,7 +323,7 @@ class BufferRoutines:
                     address = _canonical(place.origin + _relative(s, place.offset + n))
                     _, kind = self.runtime._page(r, address, r.const(1, I64))
                     known = (r.env("fault_lanes").lshr(lane) & 1).ne(0)
-                    r.when(kind.ne(0) & ~known, lambda: self._fault(r, lane, kind, address))
+                    r.when(kind.ne(0) & ~known, lambda: self.runtime.fault_at(r, lane, kind, address))
 
                 r.for_range(place.live, byte)
                 r.go(after)
@@ -332,13 +332,6 @@ class BufferRoutines:
             r.when(place.live.ne(0), check)
 
         self._checked(r, lane)
-
-    def _fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Record a fault, and store the address in the lane's address slot, which held offset and index, for the
-        report.
-        """
-        self.runtime._note(r, lane, kind)
-        r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
     def _pieces(
         self, r: Routine, dword: Callable[[Value, Value, str], None], byte: Callable[[Value, Value, str], None],
@@ -381,15 +374,11 @@ class BufferRoutines:
 
     def gather(self, r: Routine) -> None:
         """Body of ``gather_buffer``: bytes out of range read 0."""
-
-        def clear(lane: Value) -> None:
-            r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
-
         self._pieces(
             r,
             lambda lane, n, p: r.store(r.data(n, lane), r.load(p, I32)),
             lambda lane, n, p: r.store(self.runtime._byte(r, lane, n), r.load(p, I8)),
-            clear,
+            lambda lane: self.runtime.clear_data(r, lane),
         )
 
     def scatter(self, r: Routine) -> None:

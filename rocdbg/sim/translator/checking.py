@@ -68,7 +68,7 @@ def check_text(name: str, at: Check, wave_size: int, vgprs: int) -> str:
 
 
 def _condition(r: LaneCode, condition: Condition, cell: int, answer: str) -> None:
-    """Set ``answer`` to those of the lanes to which a condition applies for which it holds."""
+    """Set ``answer`` to the lanes for which a condition holds, among the lanes to which it applies."""
     cells = r.gep("%row", cell)
     r.begin(condition.active, cells)
     lanes = r.emit_node(condition.active) & condition.lanes
@@ -186,7 +186,7 @@ def _collect(r: LaneCode, at: Check, held: list[str], last: int) -> str:
 
 
 def entries_text(name: str, first: int, count: int) -> str:
-    """The functions ``name_N`` of ``count`` entries, of which ``first`` is the number of the first."""
+    """The functions ``name_N`` of ``count`` entries, which are numbered from ``first`` on."""
     return "\n".join([*(_entry_text(f"{name}_{n}", n) for n in range(first, first + count)), _ATTRIBUTES])
 
 

@@ -88,11 +88,6 @@ class ImageRoutines:
         r.when(kind.ne(0) & r.value("%mask").ne(0), refuse)
         return view
 
-    def fault(self, r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Record a lane's fault, its kind and its address."""
-        self.runtime._note(r, lane, kind)
-        r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
-
     @staticmethod
     def finish(r: Routine) -> None:
         """Return whether a lane has faulted."""
@@ -115,7 +110,7 @@ class ImageRoutines:
             for n in range(4):
                 value = raw.select(channels[n], image_texels.select(r, f, channels, n))
                 r.store(r.data(n, lane), bound.select(value, 0))
-            r.when(status.ne(0), lambda: self.fault(r, lane, status.zext(I64), view[Slot.ADDRESS]))
+            r.when(status.ne(0), lambda: self.runtime.fault_at(r, lane, status.zext(I64), view[Slot.ADDRESS]))
 
         r.for_lanes(r.value("%mask"), lane)
         self.finish(r)
@@ -135,7 +130,7 @@ class ImageRoutines:
             pointer, kind = self.runtime._page(r, address, size)
             r.store(r.slot(layout.ENV_POINTER, lane, 8), pointer)
             r.store(r.slot(layout.ENV_KIND, lane, 8), inside.select(r.const(4, I64), 0))
-            r.when(inside & kind.ne(0), lambda: self.fault(r, lane, kind, address))
+            r.when(inside & kind.ne(0), lambda: self.runtime.fault_at(r, lane, kind, address))
 
         r.for_lanes(r.value("%mask"), lane)
         self.finish(r)

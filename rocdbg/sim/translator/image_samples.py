@@ -264,7 +264,7 @@ class _Sample:
         r.when(~gathers, one)
         r.when(gathers, four)
         kind = r.load(lost, I64)
-        r.when(kind.ne(0), lambda: self.images.fault(r, lane, kind, view[Slot.ADDRESS]))
+        r.when(kind.ne(0), lambda: self.images.runtime.fault_at(r, lane, kind, view[Slot.ADDRESS]))
 
     def _layer(self, address: _Lane, cube: Value) -> Value:
         """The layer, rounded to nearest and limited to the image; a cube counts as eight faces."""

@@ -206,6 +206,12 @@ class Runtime:
         r.set_env("fault_kind", first.eq(0).select(kind.trunc(I32), first))
 
     @staticmethod
+    def fault_at(r: Routine, lane: Value, kind: Value, address: Value) -> None:
+        """Record a lane's fault, and store its address in the lane's address slot for the report."""
+        Runtime._note(r, lane, kind)
+        r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
+
+    @staticmethod
     def _record(r: Routine, space: Space) -> None:
         need = r.value("%need")
         access = need.eq(1).select(
@@ -368,10 +374,12 @@ class Runtime:
         """Where byte ``n`` of the lane's data is in the transfer buffer."""
         return r.gep("%env", lane.shl(2) + n.lshr(2).shl(8) + (n & 3) + layout.ENV_DATA)
 
-    def _gather(self, r: Routine) -> None:
-        def clear(lane: Value) -> None:
-            r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
+    @staticmethod
+    def clear_data(r: Routine, lane: Value) -> None:
+        """Clear the lane's dwords in the transfer buffer."""
+        r.for_range((r.value("%size") + 3).lshr(2), lambda n: r.store(r.data(n, lane), r.const(0, I32)))
 
+    def _gather(self, r: Routine) -> None:
         def part(lane: Value, n: Value, pointer: Value) -> None:
             r.when(n.urem(4).eq(0), lambda: r.store(r.data(n.lshr(2), lane), r.const(0, I32)))
             r.store(self._byte(r, lane, n), r.load(r.pointer(pointer), I8))
@@ -379,7 +387,7 @@ class Runtime:
         def whole(lane: Value, n: Value, pointer: Value, stride: Value) -> None:
             r.store(r.data(n, lane), r.load(r.pointer(pointer), I32))
 
-        self._each(r, whole, part, clear)
+        self._each(r, whole, part, lambda lane: self.clear_data(r, lane))
 
     def _scatter(self, r: Routine) -> None:
         def part(lane: Value, n: Value, pointer: Value) -> None:

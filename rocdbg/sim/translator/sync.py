@@ -35,8 +35,8 @@ def gws(r: Routine) -> None:
     """Body of ``gws``: %size = `Sync`, %a = number of the resource, %b = value.
 
     Dword 0 of lane 0 of the transfer buffer becomes 1 if the wave must wait and retry. The wave's engine word ``gws``
-    says what it waits for: 0 if it does not wait, otherwise bit 0 is set, and for barriers bit 1 is the flag when it
-    arrived.
+    says what the wave waits for. It is 0 if the wave does not wait. Otherwise bit 0 is set, and for barriers bit 1 is
+    the flag that the barrier had when the wave arrived.
     """
     resource = r.pointer(r.env("gws_pointer"))
     at = {name: r.gep(resource, (r.value("%a") & 63).shl(4) + 4 * n) for n, name in enumerate(GWS_FIELDS)}

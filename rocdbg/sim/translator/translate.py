@@ -125,7 +125,7 @@ def execute(builder: WaveBuilder, instruction: Instruction, semantic: Semantic, 
         # The instruction is malformed: it has a vector register in the field of a scalar one, which LLVM prints as
         # invalid.
         if any("/*Invalid" in operand.text for operand in instruction.operands):
-            raise Unsupported(f"{instruction.text}: not with these registers") from None
+            raise Unsupported(f"{instruction.text}: the instruction cannot use these registers") from None
         raise
     except RunConflict:
         raise Unsupported(f"{instruction.text}: its two results overlap") from None

@@ -282,7 +282,9 @@ def _check_overlap(r: VectorRoutine, offsets: list[str], active: list[str]) -> N
 
 
 def _load(r: VectorRoutine, host: Value, step: int, active: list[str], index: list[str] | None) -> None:
-    """Load to the transfer buffer; ``index``: the lanes' distances from ``host``, None if they are neighbours."""
+    """Load the lanes' data into the transfer buffer. ``index`` holds the distance of each lane's data from ``host``;
+    None if the data of neighbouring lanes is adjacent.
+    """
     size = r.value("%size")
     keep = size.eq(1).select(r.const(0xFF, I32), size.eq(2).select(r.const(0xFFFF, I32), r.const(-1, I32)))
     narrow = r.splat(keep)

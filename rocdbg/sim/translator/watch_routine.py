@@ -26,8 +26,8 @@ def changed(r: Routine) -> None:
 
 
 def touched(r: Routine) -> None:
-    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: returns 1 if an access reaches bytes every access
-    to which is reported.
+    """``i32 watch_touched(ptr state, ptr env, i64 mask, i64 size)``: returns 1 if an access reaches bytes of which
+    every access is reported.
 
     The environment must contain where the lanes' accesses go, see `Runtime`: a host pointer, and the distance of one
     dword from the next.

@@ -102,7 +102,8 @@ class WaveBuilder(BlockCalls):
         self._forget_accesses()
 
     def finish(self) -> None:
-        """End the block; if no instruction did, it continues with the next one."""
+        """End the block. If its last instruction does not leave the block, control continues at the next instruction.
+        """
         if not self.ended:
             self.jump(self.pc() + self._size)
         # On entry the block checks the register needs that it declared, and everything else that it turned out to use.
@@ -203,7 +204,9 @@ class WaveBuilder(BlockCalls):
             self.jump(condition.select(there, following))
 
     def _loop(self, condition: Value | None) -> None:
-        """A branch back to the block's own start stays in native code; the head checks the limit again."""
+        """Emit a branch back to the block's own start. It stays in the block's function, whose head checks the budget
+        again.
+        """
         self.flush()
         self.lines.append("store i64 %count.end, ptr %p.count, align 8")
         if condition is None:

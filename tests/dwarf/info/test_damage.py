@@ -94,6 +94,6 @@ def test_error_says_where(sections: Callable[..., Sections]) -> None:
     assert (error.section, error.offset) == (".debug_info", 0)
     assert str(error) == (
         f"bad debug information in .debug_info at offset 0x0: {error.reason}"
-    ) and error.reason.endswith("goes beyond the section's end")
-    with pytest.raises(DebugInfoError, match=r"in \.debug_abbrev at offset 0x0: table is beyond"):
+    ) and error.reason.endswith("go beyond the section's end")
+    with pytest.raises(DebugInfoError, match=r"in \.debug_abbrev at offset 0x0: the table would begin beyond"):
         DebugInfo({".debug_info": whole[".debug_info"]}).functions_named("add")

@@ -256,7 +256,7 @@ def test_type_units_of_dwarf_4() -> None:
 
 
 CHAINS = [
-    pytest.param(abbreviation(2, VARIABLE, False, (SPECIFICATION, 0x13)), b"\x02\x0d\0\0\0", "endless chain",
+    pytest.param(abbreviation(2, VARIABLE, False, (SPECIFICATION, 0x13)), b"\x02\x0d\0\0\0", "does not end",
                  id="specification of itself"),
     pytest.param(abbreviation(2, VARIABLE, False, (NAME, 0x08), (TYPE, 0x13)), b"\x02v\0\x0d\0\0\0",
                  "used as a type", id="variable as type"),
@@ -329,5 +329,5 @@ def test_paths_of_a_supplementary_file() -> None:
     sections = Sections({".debug_line": line}, lambda: {".debug_str": b"\0..\0sup\0main.c\0"})
     (file,) = read_line_header(sections, 0, 8, "/elsewhere").files
     assert (file.name, file.directory) == ("main.c", "sup")
-    with pytest.raises(DebugInfoError, match="form DW_FORM_strp_sup of a path is not supported"):
+    with pytest.raises(DebugInfoError, match="DW_FORM_strp_sup is not supported as the form of a path"):
         read_line_header(Sections({".debug_line": line}), 0, 8, "/elsewhere")

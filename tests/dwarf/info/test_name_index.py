@@ -128,9 +128,9 @@ def test_index_of_other_units_is_not_used() -> None:
 
 # place in the 32-bit index, new bytes, reason
 DAMAGE = [
-    (0, b"\xf0\xff\xff\xff", "reserved length"),
+    (0, b"\xf0\xff\xff\xff", "is reserved"),
     (0, b"\x00\x10\x00\x00", "beyond the section's end"),
-    (0, b"\x04\x00\x00\x00", "ends where"),
+    (0, b"\x04\x00\x00\x00", "ends too early"),
     (4, b"\x06\x00", "version 6"),
     (8, b"\xff\xff\xff\x7f", "a table of 2147483647 rows"),
     (20, b"\xff\xff\xff\xff", "a table of 4294967295 rows"),
@@ -138,11 +138,11 @@ DAMAGE = [
     (32, b"\xff\xff\xff\xff", "bytes are needed"),
     (72, b"\x09\x00\x00\x00", "bucket 0 starts at name 9"),
     (84, b"\x99\x00\x00\x00", "no string at this offset"),
-    (92, b"\x99\x00\x00\x00", "out of the entry pool"),
+    (92, b"\x99\x00\x00\x00", "beyond the entry pool"),
     (92, b"\x02\x00\x00\x00", "abbreviation 16 is not defined"),
     (100, b"\x02", "is defined twice"),
-    (103, b"\x16", "unusable form 0x16"),
-    (103, b"\x7e", "unusable form 0x7e"),
+    (103, b"\x16", "form 0x16, which cannot be used"),
+    (103, b"\x7e", "form 0x7e, which cannot be used"),
 ]
 
 

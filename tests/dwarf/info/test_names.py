@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocdbg.dwarf.info.names import component, normalise, parse_name, spelled
+from rocdbg.dwarf.info.name_matching import component, normalise, parse_name, spelled
 
 # typed name, links, global, parameters
 SPLITS = [

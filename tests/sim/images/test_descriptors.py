@@ -84,7 +84,7 @@ def test_problems() -> None:
     words = list(WORDS[Rules.GFX11])
     tiled = ImageDescriptor.decode([*words[:3], words[3] | 27 << 20, *words[4:]], Rules.GFX11)
     assert tiled.problem == (
-        "the image's tiling 64KB_R_X mixes memory channels, of which the target's number is not known"
+        "the image's tiling 64KB_R_X mixes memory channels, and the target's number of these is unknown"
     )
     assert tiled.text == "2D image 200x100, 8_8_8_8_UNORM, zyxw, tiled (64KB_R_X), at 0x7f0000100000"
     odd = ImageDescriptor.decode([words[0], words[1] | 0xFF00000, *words[2:]], Rules.GFX11)

@@ -205,9 +205,9 @@ def test_what_stops() -> None:
     bench = ImageBench(text("gfx1101", "image_load", ImageType.TWO, 2), "gfx1101")
     image = image_of("gfx1100", "64KB_R_X", 4, ImageType.TWO, (9, 9, 1), 1 << 16)
     for change, kind, why in (
-        ({}, FaultKind.CHANNELS, "the image's tiling 64KB_R_X mixes memory channels, of which the target's number is"),
+        ({}, FaultKind.CHANNELS, "the image's tiling 64KB_R_X mixes memory channels, and the target's number"),
         ({"tiling": 24}, FaultKind.TILED, "the image is tiled in a way that is not simulated (mode 24)"),
-        ({"tiling": 9}, FaultKind.TILED, "the image's type and format have no tiling 64KB_S that is simulated"),
+        ({"tiling": 9}, FaultKind.TILED, "the image's tiling 64KB_S is not simulated for its type and format"),
     ):
         other = replace(image, chip=chip_of(target_by_name("gfx1101")), **change)  # type: ignore[arg-type]
         assert (other.problem or "").startswith(why)

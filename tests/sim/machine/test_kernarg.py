@@ -84,11 +84,11 @@ def test_raw_bytes_are_for_kernels_without_metadata() -> None:
             [("by_value", 0, 4)],
             8,
             [b"12345678"],
-            r"argument 0: 8 bytes are given, the kernel expects 4 \(a0\)",
+            r"argument 0: 8 bytes are given, but the kernel expects 4 \(a0\)",
         ),
-        ([("by_value", 6, 4)], 8, [b"1234"], "at bytes 6 to 10, beyond the segment's 8"),
-        ([("hidden_none", 0, 1 << 40)], 8, [], "beyond the segment's 8"),
-        ([], 1 << 40, [], "beyond the limit"),
+        ([("by_value", 6, 4)], 8, [b"1234"], "at bytes 6 to 10, but the kernarg segment has 8 bytes"),
+        ([("hidden_none", 0, 1 << 40)], 8, [], "but the kernarg segment has 8 bytes"),
+        ([], 1 << 40, [], "the limit is"),
     ],
 )
 def test_misfits(rows: list[tuple[str, int, int]], size: int, arguments: list[bytes], text: str) -> None:

@@ -283,11 +283,11 @@ def test_patched_code_takes_effect(build: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("grid", "group", "lds", "message"),
     [
-        (64, 2048, 0, "workgroup: 2048 work-items exceed the device's 1024"),
-        (64, 64, 65537, "LDS: 65537 bytes .65537 of them dynamic. exceed the 65536 of gfx90a"),
-        (64, (64, 70000, 1), 0, r"workgroup: \[64, 70000, 1\] must be from 1 to 65535 in each dimension"),
-        (0, 64, 0, "grid: 0 is not from 1 to 4294967295"),
-        ((0xFFFFFFFF,) * 3, 2, 0, "has 39614081238685424725209907200 workgroups; 18446744073709551615 can be counted"),
+        (64, 2048, 0, "workgroup: 2048 work-items exceed the limit of the device, 1024"),
+        (64, 64, 65537, "LDS: 65537 bytes .65537 of them dynamic. exceed the 65536 bytes of gfx90a"),
+        (64, (64, 70000, 1), 0, r"workgroup: each dimension must be from 1 to 65535, not \[64, 70000, 1\]"),
+        (0, 64, 0, "grid: a size must be from 1 to 4294967295, not 0"),
+        ((0xFFFFFFFF,) * 3, 2, 0, "has 39614081238685424725209907200 workgroups; the limit is 18446744073709551615"),
         ((1, 2, 3, 4), 64, 0, "grid: expected one to three numbers, found 4"),
         (64.0, 64, 0, "grid: 64.0 is not a whole number"),
     ],
@@ -334,5 +334,5 @@ def test_kernel_names(build: Callable[..., Path]) -> None:
         rocdbg.Error, match="the name matches 2 kernels: instance<3>, instance<4>"
     ):
         kernels["instance"]
-    with pytest.raises(rocdbg.Error, match=r"kernel mangeld: not in .*; there are mangled"):
+    with pytest.raises(rocdbg.Error, match=r"kernel mangeld: there is no such kernel in .*; did you mean mangled"):
         kernels["mangeld"]

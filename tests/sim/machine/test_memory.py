@@ -39,7 +39,7 @@ def test_freed_addresses_are_given_out_again() -> None:
     assert memory.allocate(5).address == first.address
     assert memory.live_bytes == 105
     memory.free(second)
-    with pytest.raises(AllocationError, match="not a live allocation"):
+    with pytest.raises(AllocationError, match="was never allocated"):
         memory.free(second)
 
 
@@ -82,7 +82,7 @@ def test_the_window_is_used_up_before_an_allocation_fails() -> None:
     memory._freed.append(_Freed(WINDOW_BASE + PAGE_SIZE, half, "x", "buffer 'x'"))
     assert memory._find_pages(half // PAGE_SIZE, 1, half, "y") == 1  # fits only where the first was
     assert not memory._freed
-    with pytest.raises(AllocationError, match="the simulated address window is full"):
+    with pytest.raises(AllocationError, match="no large enough range of simulated addresses is free"):
         memory._find_pages(half // PAGE_SIZE, 1, half, "z")
 
 
@@ -158,7 +158,7 @@ def test_bad_host_accesses_name_address_and_neighbour() -> None:
 @pytest.mark.parametrize(
     ("size", "align", "text"),
     [
-        (1 << 60, 256, "exceeds the simulated device's"),
+        (1 << 60, 256, "exceeds the 1"),
         (-1, 256, "cannot be negative"),
         (16, 3, "alignment 3 is not a power of two"),
         (16, MAX_ALIGN * 2, "is not a power of two up to"),

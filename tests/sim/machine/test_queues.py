@@ -277,7 +277,7 @@ def test_a_pause_before_a_wave_at_a_stop_does_not_let_it_pass(built: Path) -> No
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"kind": 3}, "its type is 3"),
+        ({"kind": 3}, "it has type 3"),
         ({"grid": ()}, "its grid has no dimensions"),
         ({"workgroup": (0,)}, "workgroup"),
         ({"grid": (0,)}, "grid"),

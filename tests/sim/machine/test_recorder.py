@@ -14,10 +14,10 @@ from rocdbg.api import launch_file
 from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
-from rocdbg.sim.device import recorder
+from rocdbg.sim.device import checkpoint_recorder
+from rocdbg.sim.device.checkpoint_recorder import HistoryError, Recorder
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.machine import Machine
-from rocdbg.sim.device.recorder import HistoryError, Recorder
 from tests.breadth import EVERYTHING, some_of
 
 DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
@@ -72,10 +72,10 @@ def fresh(launch: Path, target: str, positions: list[int]) -> dict[int, list[Any
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints wherever there can be some, few of which are kept."""
-    monkeypatch.setattr(recorder, "INTERVAL", 0)
-    monkeypatch.setattr(recorder, "SHARE", 0)
-    monkeypatch.setattr(recorder, "MOST", 6)
-    monkeypatch.setattr(recorder, "_LEG", 100)
+    monkeypatch.setattr(checkpoint_recorder, "INTERVAL", 0)
+    monkeypatch.setattr(checkpoint_recorder, "SHARE", 0)
+    monkeypatch.setattr(checkpoint_recorder, "MOST", 6)
+    monkeypatch.setattr(checkpoint_recorder, "_LEG", 100)
 
 
 @pytest.mark.truth
@@ -189,7 +189,7 @@ def test_many_short_runs_leave_checkpoints_as_a_long_one_does(monkeypatch: pytes
     """A clock by which an instruction takes a millisecond, and nothing else takes time."""
     run = Run(DEMOS / "reduce" / "reduce.toml", "gfx90a")
     assert run.recorder is not None
-    monkeypatch.setattr(recorder.time, "thread_time", lambda: run.dispatch.instructions / 1000)
+    monkeypatch.setattr(checkpoint_recorder.time, "thread_time", lambda: run.dispatch.instructions / 1000)
     for _ in range(30):
         run.recorder.run(RunOptions(budget=10))
     kept = run.recorder.checkpoints

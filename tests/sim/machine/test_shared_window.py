@@ -159,5 +159,5 @@ def test_big_buffers_can_be_aligned() -> None:
 
 @pytest.mark.parametrize("base", [0, 4096, 1 << 48])
 def test_windows_have_possible_places(base: int) -> None:
-    with pytest.raises(SharedWindowError, match="the window cannot begin at"):
+    with pytest.raises(SharedWindowError, match="the memory window cannot begin at"):
         SharedWindow(base)

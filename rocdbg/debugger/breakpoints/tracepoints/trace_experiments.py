@@ -18,7 +18,7 @@ from rocdbg.debugger.breakpoints.tracepoints.trace_layout import Layout, expande
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Action, Tracepoint
 from rocdbg.debugger.expr.environments.program_environment import ProgramEnvironment
 from rocdbg.debugger.expr.evaluator import Evaluator
-from rocdbg.debugger.target.recording import Recording
+from rocdbg.debugger.target.capabilities.recording import Recording
 from rocdbg.errors import Error
 
 MAX_BYTES = 1 << 30
@@ -40,7 +40,9 @@ class TraceOptions(Struct, frozen=True):
 
 
 class TraceStatus(Struct):
-    """State of an experiment. ``why``: what has stopped it; ``created``: the number of frames, with those dropped."""
+    """State of an experiment. ``why``: what has stopped it; ``created``: the number of frames, including those that
+    were dropped.
+    """
 
     running: bool = False
     why: str = ""

@@ -162,7 +162,7 @@ def _by_host(tracepoint: int, pc: int, wanted: dict[str, str], environment: Prog
         type_ = made.type
         size = c_types.size_of(type_)
         if not 0 < size <= MAX_BYTES:
-            raise ExpressionError(f"{name} has {size} bytes: values of 1 to {MAX_BYTES} can be collected.")
+            raise ExpressionError(f"{name} has {size} bytes; only values of 1 to {MAX_BYTES} bytes can be collected.")
         columns.append(Column(name, text, type_, first=first, words=-(-size // 8)))
         first += -(-size // 8)
     marks = -(-len(columns) // 64)
@@ -172,7 +172,9 @@ def _by_host(tracepoint: int, pc: int, wanted: dict[str, str], environment: Prog
 
 def _check_size(words: int) -> None:
     if words > MAX_WORDS:
-        raise ExpressionError(f"A tracepoint can collect {8 * MAX_WORDS} bytes of a wave at once, not {8 * words}.")
+        raise ExpressionError(
+            f"A tracepoint can collect at most {8 * MAX_WORDS} bytes per wave; these actions collect {8 * words}."
+        )
 
 
 __all__ = ["Column", "Layout", "expanded", "make_layout"]

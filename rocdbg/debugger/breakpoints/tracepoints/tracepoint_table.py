@@ -76,14 +76,14 @@ def parse_actions(line: str) -> list[Action]:
         raise BreakpointError(f"`{line.strip()}' is not a supported tracepoint action.")
     if known[0] in STEPPING:
         raise BreakpointError(
-            "while-stepping is not supported: give later instructions tracepoints of their own, or go back to a trace "
+            "while-stepping is not supported: set tracepoints at the following instructions too, or go back to a trace "
             "frame with tfind and step from there."
         )
     if match["flags"]:
         raise BreakpointError(f"Undefined collection format \"{match['flags'][1:]}\".")
     items = split_arguments(match["rest"] or "")
     if not items or not all(items):
-        raise BreakpointError(f"{known[0]} requires an argument: expressions, one or more, with commas between.")
+        raise BreakpointError(f"{known[0]} requires an argument (one or more expressions, separated by commas).")
     return [Action(known[0], item) for item in items]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frame_registers import RegisterFile

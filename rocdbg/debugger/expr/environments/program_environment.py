@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from rocdbg import dwarf
 from rocdbg.addresses import FileAddress
 from rocdbg.arch.address_spaces import AddressSpace
+from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSymbolError
 from rocdbg.debugger.base.focus import STATIC, Focus
-from rocdbg.debugger.base.settings import Settings
 from rocdbg.debugger.expr.dynamic_types import Resolver, is_dynamic, may_be_dynamic
 from rocdbg.debugger.expr.environments.names_here import NamesHere, in_frame
 from rocdbg.debugger.expr.names.builtin_variables import BUILTINS, builtin_variable
@@ -37,7 +37,7 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
 from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.lane_memory import FileMemory, GlobalTargetMemory, LaneMemory
 from rocdbg.debugger.values.located_values import has_fixed_address, value_at

@@ -30,7 +30,6 @@ from rocdbg.debugger.expr.lanes.lane_terms import (
     constant_term,
     decay,
     integer,
-    is_reference,
     of_truth,
     size_of,
     truth,
@@ -216,7 +215,7 @@ class LaneCompiler:
         """Return a value that is the same for all lanes: a constant, or one at a fixed address."""
         if value.absence is not None or value.function is not None:
             raise Untranslatable("an unavailable value")
-        if value.data is not None and c_types.is_scalar(value.type) and not is_reference(value.type):
+        if value.data is not None and c_types.is_scalar(value.type) and not c_types.is_reference(value.type):
             return constant_term(value.type, value.data)
         address = value.address
         if address is None:
@@ -273,7 +272,7 @@ class LaneCompiler:
     def _unary(self, operator: str, operand: syntax.Expression) -> Term:
         if operator == "&":
             inner = self.term(operand)
-            return address_of(self._follow(inner) if is_reference(inner.type) else inner, _referred(inner.type))
+            return address_of(self._follow(inner) if c_types.is_reference(inner.type) else inner, _referred(inner.type))
         if operator == "*":
             return self._pointee(self.operand(operand))
         if operator in ("++", "--"):
@@ -301,7 +300,7 @@ class LaneCompiler:
         bare = type_.bare
         if isinstance(bare, VectorType) or isinstance(operand, syntax.ArrayLiteral):
             raise Untranslatable("a vector")
-        if is_reference(type_):
+        if c_types.is_reference(type_):
             return self.lvalue(operand).part(_referred(type_), 0)
         if isinstance(bare, ClassType | ArrayType):
             term = self.lvalue(operand)
@@ -313,7 +312,7 @@ class LaneCompiler:
     # -- pointers and members
 
     def _follow(self, term: Term) -> Term:
-        return self._at(_referred(term.type), term) if is_reference(term.type) else term
+        return self._at(_referred(term.type), term) if c_types.is_reference(term.type) else term
 
     def _pointee(self, pointer: Term) -> Term:
         bare = pointer.bare
@@ -418,7 +417,7 @@ class LaneCompiler:
 
 def _referred(type_: Type) -> Type:
     bare = type_.bare
-    return bare.target if isinstance(bare, PointerType) and is_reference(type_) else type_
+    return bare.target if isinstance(bare, PointerType) and c_types.is_reference(type_) else type_
 
 
 _WHAT = {

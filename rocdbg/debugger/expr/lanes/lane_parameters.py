@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.expr.environments.environment import Environment
-from rocdbg.debugger.expr.lanes.lane_terms import Term, is_reference, size_of
+from rocdbg.debugger.expr.lanes.lane_terms import Term, size_of
 from rocdbg.debugger.frames.compiled_places import InMemory, Number, Untranslatable
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
@@ -38,7 +38,7 @@ class Parameters:
         if value.data is None and (address := value.address) is not None:
             # It names one of the program's buffers, which stays at the same address while the program runs.
             return Term(value.type, InMemory(address.space, constant(address.value)))
-        if not c_types.is_scalar(value.type) or is_reference(value.type):
+        if not c_types.is_scalar(value.type) or c_types.is_reference(value.type):
             raise Untranslatable(f"the value of ${name}")
         size = size_of(value.type)
         parameter = Parameter(name, value.type)

@@ -1,4 +1,6 @@
-"""Pointers into different address spaces for any lane, treated as in `rocdbg.debugger.expr.casting`."""
+"""Casts and comparisons of pointers into different address spaces, compiled for any lane by the rules of
+`rocdbg.debugger.expr.casting`.
+"""
 
 from __future__ import annotations
 

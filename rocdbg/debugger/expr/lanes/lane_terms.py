@@ -1,4 +1,5 @@
-"""C's operators on values of any lane: `rocdbg.debugger.expr.operators` for expressions instead of numbers.
+"""C's operators on values of any lane: the counterpart of `rocdbg.debugger.expr.operators` that works on expressions
+instead of numbers.
 
 Every function gives what the evaluator would give for each lane, bit for bit. Where the evaluator would raise an error
 for some values (a division by zero, unmapped memory), the expression is undecided. If the types alone would cause the
@@ -12,7 +13,7 @@ from msgspec import Struct
 from rocdbg.arch.address_spaces import AddressSpace, address_space
 from rocdbg.debugger.frames.compiled_places import InMemory, Place, Untranslatable
 from rocdbg.debugger.values import c_types
-from rocdbg.dwarf.info.types import ArrayType, MemberPointerType, PointerKind, PointerType, Type, VoidType
+from rocdbg.dwarf.info.types import ArrayType, MemberPointerType, PointerType, Type, VoidType
 from rocdbg.sim.core.builder import F16, F32, F64, I64, I128, INTEGER, Op
 from rocdbg.sim.core.builder import Type as Width
 from rocdbg.sim.core.lane_expressions import (
@@ -142,12 +143,6 @@ def constant_term(type_: Type, data: bytes) -> Term:
 # -- numbers
 
 
-def is_reference(type_: Type) -> bool:
-    """Whether a value is a reference to another."""
-    bare = type_.bare
-    return isinstance(bare, PointerType) and bare.kind is not PointerKind.POINTER
-
-
 def is_signed(type_: Type) -> bool:
     """Whether the number of an integral or pointer value may be negative."""
     plain = type_.integer
@@ -202,7 +197,7 @@ def of_truth(type_: Type, condition: Node) -> Term:
 
 def convert(term: Term, type_: Type) -> Term:
     """Convert a value to another scalar type."""
-    if not c_types.is_scalar(type_) or is_reference(type_) or not c_types.is_scalar(term.type):
+    if not c_types.is_scalar(type_) or c_types.is_reference(type_) or not c_types.is_scalar(term.type):
         raise Untranslatable(f"a conversion to {type_}")
     if c_types.is_bool(type_):
         return of_truth(type_, truth(term))
@@ -224,7 +219,7 @@ def unary(operator: str, operand: Term, bool_type: Type) -> Term:
     """``- + ~ !``."""
     if operator == "!":
         return of_truth(bool_type, negated(truth(operand)))
-    if not c_types.is_scalar(operand.type) or is_reference(operand.type):
+    if not c_types.is_scalar(operand.type) or c_types.is_reference(operand.type):
         raise Untranslatable(f"{operator} of a value of type {operand.type}")
     pointer = isinstance(operand.bare, PointerType)
     if pointer and operator != "~":
@@ -248,7 +243,7 @@ def unary(operator: str, operand: Term, bool_type: Type) -> Term:
 def binary(operator: str, left: Term, right: Term, bool_type: Type) -> Term:
     """Return ``left operator right`` for arithmetic, comparisons, shifts and pointers; arrays must have decayed."""
     for side in (left, right):
-        if not c_types.is_scalar(side.type) or is_reference(side.type):
+        if not c_types.is_scalar(side.type) or c_types.is_reference(side.type):
             raise Untranslatable(f"{operator} of a value of type {side.type}")
     pointers = isinstance(left.bare, PointerType), isinstance(right.bare, PointerType)
     if any(pointers):
@@ -362,7 +357,9 @@ def _pointers(operator: str, left: Term, right: Term, pointers: tuple[bool, bool
 
 
 def _compared(term: Term, other: Term) -> Node:
-    """Return the number of a pointer, or of a term compared with one; for this, an integer 0 is a null pointer."""
+    """Return the number of a pointer, or of a term that is compared with a pointer; in such a comparison, an integer 0
+    is a null pointer.
+    """
     number = integer(term, I128)
     null = c_types.null_number(other.type)
     if isinstance(term.bare, PointerType) or not null:
@@ -390,5 +387,5 @@ def address_of(term: Term, target: Type) -> Term:
 
 __all__ = [
     "COMPARISONS", "LaneExpressionError", "Term", "address_of", "advance", "binary", "constant_term", "convert",
-    "decay", "integer", "is_reference", "of_truth", "size_of", "truth", "unary", "wide",
+    "decay", "integer", "of_truth", "size_of", "truth", "unary", "wide",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.vector_types import DIM3

@@ -52,7 +52,9 @@ def _names(inferior: Inferior, frame: Frame) -> Iterable[str]:
 
 
 def _any(names: Iterable[str], wanted: str, fits: Fits, count: int, any_: bool) -> bool:
-    """Whether the name of the frame ``count`` levels up matches or, with ``any_``, that of any frame up to it."""
+    """Whether the function name of the frame ``count`` levels up matches; with ``any_``, whether the name of any frame
+    up to that one matches.
+    """
     for distance, name in enumerate(names):
         if distance > count:
             break

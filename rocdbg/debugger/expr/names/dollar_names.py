@@ -95,7 +95,7 @@ def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_
             last = first if last_ is None else _number(evaluator.operand(last_), file)
             text = f"${file}[{first}:{last}]" if last_ is not None else f"${file}[{first}]"
             if file not in operands.FILES:
-                raise OperandSyntaxError(text, f"ranges need one of the files {', '.join(operands.FILES)}")
+                raise OperandSyntaxError(text, f"only registers {', '.join(operands.FILES)} can be given as a range")
             return operands.register_range(file, first, last, target, text, of_operand=False)
         case syntax.RegisterList(elements, text):
             parts = [_operand(element, evaluator, target, wave_size) for element in elements]
@@ -106,13 +106,13 @@ def _operand(node: syntax.Registers, evaluator: Evaluator, target: Target, wave_
         case syntax.Dollar(name):
             found = operands.named_register(name[1:], target, wave_size, name)
             if found is None:
-                raise OperandSyntaxError(name, f"instructions of {target.name} have no such operand")
+                raise OperandSyntaxError(name, f"instructions of {target.name} do not have such an operand")
             return found
 
 
 def _number(value: Value, file: str) -> int:
     if not c_types.is_integral(value.type):
-        raise OperandSyntaxError(f"${file}[...]", "the numbers of registers are integers")
+        raise OperandSyntaxError(f"${file}[...]", "a register number must be an integer")
     return value.as_int()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.names.convenience_variables import Convenience, string_value
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.target.state import WaveInfo
+from rocdbg.debugger.target.capabilities.target_state import WaveInfo
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import LanePcStorage

@@ -40,7 +40,7 @@ class Known(Struct, frozen=True):
 
 
 class SharedLocations(Struct):
-    """Where variables are in all lanes of a wave that are at the same place, each evaluated once.
+    """The locations of variables in all lanes of a wave that are at the same place; each location is evaluated once.
 
     Valid until a register is written or the target runs.
     """

@@ -11,7 +11,7 @@ from rocdbg.debugger.expr.names.visible_names import global_names, visible_names
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Function, Variable
-from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.name_matching import split_qualified
 from rocdbg.dwarf.info.symbol_index import is_declaration
 from rocdbg.dwarf.info.types import BaseType, ClassType, EnumType, Type, TypedefType, VoidType
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, NoProgramError, NoSymbolError
+from rocdbg.debugger.base.errors import NO_SYMBOL_TABLE, DebuggerError, ExpressionError, NoSymbolError
 from rocdbg.debugger.expr.names.known_variables import dynamic_lds
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.template_arguments import argument_type
@@ -56,7 +56,7 @@ class TypeLookup(Struct, frozen=True):
     def missing(self, name: str) -> DebuggerError:
         """Return the error for an unknown name."""
         if self.program is None:
-            return NoSymbolError(name, str(NoProgramError()))
+            return NoSymbolError(name, NO_SYMBOL_TABLE)
         if not self.program.has_debug_info:
             return NoSymbolError(name)
         names = ProgramNames(self.program, self.frame)
@@ -67,16 +67,19 @@ class TypeLookup(Struct, frozen=True):
     def _in_dynamic_lds(self, name: str) -> str | None:
         """Return the message for an unknown name if it may be dynamic LDS, otherwise None.
 
-        The launch gives the size of dynamic LDS, so `extern __shared__` has no entry in debug information.
+        In HIP, `extern __shared__` declares dynamic LDS, and clang writes no entry for it. Other languages do not name
+        it: a kernel of OpenCL C gets it as an argument.
         """
         frame = self.frame
-        begin = dynamic_lds(frame) if frame is not None else None
+        if frame is None or frame.context.unit is None or not frame.context.unit.is_cxx:
+            return None
+        begin = dynamic_lds(frame)
         if begin is None:
             return None
         place = f"local#{begin:#x}"
         return (
-            f'No symbol "{name}" in current context. If it is dynamic LDS (extern __shared__), of which there is no '
-            f"debug information: that begins at {place}, as in *(int *) {place}."
+            f'No symbol "{name}" in current context.  If it is dynamic LDS (extern __shared__ in HIP), which has no '
+            f"debug information, use the address at which dynamic LDS begins: *(int *) {place}."
         )
 
     def complete(self, type_: Type) -> Type:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rocdbg.debugger.frames.frames import Frame
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.info.names import split_qualified
+from rocdbg.dwarf.info.name_matching import split_qualified
 from rocdbg.dwarf.info.namespaces import Namespaces
 
 MOST_SCOPES = 100
@@ -16,7 +16,7 @@ MOST_ALIASES = 8
 
 
 def joined(scope: str, name: str) -> str:
-    """Join a scope and a name; the global scope is empty."""
+    """Join a scope and a name; the global scope is the empty string."""
     return f"{scope}::{name}" if scope else name
 
 
@@ -68,7 +68,9 @@ def _reached(namespaces: Namespaces, scope: str) -> Iterator[str]:
 
 
 def _meant(namespaces: Namespaces, name: str) -> Iterator[str]:
-    """Yield the name with aliases replaced, in each namespace that is visible in the namespace that it names."""
+    """Replace the aliases in a qualified name, and yield it with its namespace, then with each namespace whose names
+    are visible there.
+    """
     name = _unaliased(namespaces, name)
     scope, _, last = name.rpartition("::") if "<" not in name else ("", "", "")
     if not scope or scope not in namespaces.imports:

@@ -78,7 +78,9 @@ def _without_macros(text: str, environment: Environment) -> str:
 
 @contextmanager
 def nesting_limited(text: str) -> Iterator[None]:
-    """While this is open, report a stack overflow caused by deep nesting as an error of the expression."""
+    """In the block of this context manager, report a stack overflow caused by deep nesting as an error of the
+    expression.
+    """
     try:
         yield
     except RecursionError:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from rocdbg import work
 from rocdbg.debugger.base.digits import decimal
 from rocdbg.debugger.base.errors import DebuggerError, ExpressionError, GrammarError, NoSymbolError
-from rocdbg.dwarf.info.names import spelled
+from rocdbg.dwarf.info.name_matching import spelled
 
 
 class TokenKind(Enum):
@@ -42,11 +42,11 @@ class Token(Struct, frozen=True):
     suffix: str = ""
     radix: int = 10
     wrong: DebuggerError | None = None
-    """The error in the text from here on; this is then the last token."""
+    """The error in the text from this token on; a token with an error is the last one."""
 
 
 _NAME_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*\s*\Z")
-"""The name that must precede ``#``: that of an address space."""
+"""The name of an address space, which must precede ``#``."""
 # Longest first, since the first operator that fits is taken.
 _OPERATORS = (
     "<<=", ">>=", "->*", "...",
@@ -264,7 +264,8 @@ class _Lexer:
         return found.end() if found is not None else end
 
     def _quoted_codes(self, position: int, quote: str, unterminated: str) -> tuple[list[int | str], int]:
-        """Return the characters up to a quote (numeric escapes as numbers), and where they end."""
+        """Return the characters up to the closing quote, with numeric escapes as numbers, and the position after them.
+        """
         text = self.text
         out: list[int | str] = []
         while position < len(text):
@@ -345,7 +346,9 @@ def _integer(word: str, digits: str, offset: int, input_radix: int) -> Token | N
 
 
 def _in_64_bits(number: int, radix: int) -> int:
-    """Wrap a number that is too large as GDB does: it wraps unless a digit has made it smaller."""
+    """Wrap a number that has more than 64 bits, digit by digit. As in GDB, return it unchanged if a digit makes the
+    wrapped number smaller: the number is then too large.
+    """
     read, rest = number, []
     while read >> 64:
         read, digit = divmod(read, radix)
@@ -443,7 +446,9 @@ class TokenStream(Struct):
         return name
 
     def error(self, token: Token | None = None) -> GrammarError:
-        """Return a syntax error at a token, by default the next; like GDB's, it is at the end of a qualified name."""
+        """Return a syntax error at a token, by default the next one. In a qualified name, the error is at the end of
+        the name, as in GDB.
+        """
         if token is None:
             ahead = 0
             while self.peek(ahead).kind is TokenKind.NAME and self.at("::", ahead + 1):

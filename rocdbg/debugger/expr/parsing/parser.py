@@ -68,13 +68,15 @@ def split_arguments(text: str) -> list[str]:
 
 
 def followers(text: str) -> list[str]:
-    """For each of the arguments (`split_arguments`), return the rest of the text after it, from the comma on."""
+    """For each argument that `split_arguments` returns, return the rest of the text after it, from the comma on."""
     return [*(text[index:] for index in outside(text) if text[index] == ","), ""]
 
 
 @contextmanager
 def followed_by(rest: str) -> Iterator[None]:
-    """While this is open, a syntax error in one expression of a list also quotes the rest of the list."""
+    """In the block of this context manager, a syntax error in one expression of a list also quotes the rest of the
+    list.
+    """
     try:
         yield
     except GrammarError as error:
@@ -283,11 +285,13 @@ class _Parser:
         if isinstance(base, syntax.Dollar) and (last is not None or base.name[1:] in FILES):
             return syntax.RegisterRange(base.name[1:], first, last)
         if last is not None:
-            raise ExpressionError("A range in brackets is for registers: $s[4:5].", self.tokens.text)
+            raise ExpressionError(
+                "A range in brackets can be used only with registers, as in $s[4:5].", self.tokens.text
+            )
         return syntax.Index(base, first)
 
     def _register_list(self) -> syntax.RegisterList | None:
-        """Parse brackets after ``$`` whose contents are names of registers; None for others."""
+        """Parse brackets after ``$`` if they contain only names of registers; otherwise return None."""
         start = self.tokens.position
         elements = self._elements(0)
         if elements is None:
@@ -411,8 +415,8 @@ class _Parser:
     def _of_signature(
         self, function: syntax.Expression, parameters: Sequence[syntax.Expression], start: int | None
     ) -> syntax.Expression | None:
-        """Parse the rest of ``f(int) const`` or ``f(int)::x``, after the parameter types: what identifies the function
-        further, and a variable in it.
+        """Parse what may follow the parameter types in ``f(int) const`` and ``f(int)::x``: qualifiers of the function,
+        and the name of a variable in it.
         """
         if start is None or not isinstance(function, syntax.Name) or function.global_ or not all(
             isinstance(each, syntax.TypeExpression) for each in parameters

@@ -102,8 +102,8 @@ class RegisterRange(Struct, frozen=True):
 class RegisterList(Struct, frozen=True):
     """``$[s4,s5]``, ``$[vcc_lo,vcc_hi]``: consecutive registers, each given by name.
 
-    ``text`` is the expression as typed. ``otherwise`` is its meaning if the names are names of the program: an element
-    of the last value in the history.
+    ``text`` is the expression as typed. If the names are variables of the program, the text instead means an element of
+    the last value in the history, and ``otherwise`` is the tree of that meaning.
     """
 
     elements: tuple[Registers, ...]

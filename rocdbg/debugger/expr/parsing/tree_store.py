@@ -18,7 +18,8 @@ Answers: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 class KeptTree(Struct, frozen=True):
-    """A tree, with the answers that the environment gave while it was parsed: it is valid wherever these are the same.
+    """A tree, with the answers that the environment gave while the text was parsed. The tree is valid wherever the
+    environment would give the same answers.
     """
 
     tree: syntax.Expression

@@ -2,64 +2,259 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
+
 from rocdbg.debugger.program.source_text.source_tokens import Token
+from rocdbg.work import unit
 
-_ASSIGNMENTS: Final = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
-_BEGINNINGS: Final = frozenset({";", "{", "}", "(", ")", ",", ":", "?"})
-_OPENING: Final = ("(", "[", "{")
-_CLOSING: Final = (")", "]", "}")
+_ASSIGNMENTS: Final = frozenset(
+    {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "and_eq", "or_eq", "xor_eq"}
+)
+_BEGINNINGS: Final = frozenset({";", "{", "}", "(", "[", ",", ":", "?"})
+_OPENING: Final = frozenset({"(", "[", "{"})
+_CLOSING: Final = frozenset({")", "]", "}"})
+_BEFORE_OPERAND: Final = frozenset({"(", "[", "{", "}", ")", ",", ";", "=", "return", "?", ":", "&&", "||", "==", "!="})
+"""Tokens after which ``&`` takes an address."""
+_AFTER_HEAD: Final = frozenset({"*", "&", "(", "{"})
+"""Tokens that begin a statement after the bracket of ``if (...)``; no assigned expression has them after ``)``."""
+_STATEMENTS: Final = frozenset({"if", "while", "for", "switch", "return", "catch", "sizeof", "alignof", "decltype"})
+_PATHS: Final = frozenset({".", "->", "::", "&", "*", "const"})
+"""What an argument that names an object consists of, other than names and indices."""
 
 
-def names_assigned_from(tokens: Sequence[Token], is_source: Callable[[int], bool]) -> frozenset[str]:
+class _Flow(Struct, frozen=True):
+    """Names that get values from the tokens from ``begin`` to before ``end``."""
+
+    names: frozenset[str]
+    begin: int
+    end: int
+    refers: bool
+    """Whether this declares references."""
+
+
+def names_assigned_from(
+    tokens: Sequence[Token], is_source: Callable[[int], bool], takes_values: Callable[[str], bool] = lambda name: False
+) -> frozenset[str]:
     """Return the names whose values depend on the tokens at some positions.
 
-    The result may contain too many names, but does not lack any. Members and elements count as their objects, and the
-    contents of a bracket after a name (``int x(f())``) count as assigned to it. Values that only decide what is
-    executed do not count.
+    The result may contain too many names, but does not lack any. Members and elements count as their objects, and so
+    do the objects that a pointer or reference may lead to. The contents of a bracket after a name (``int x(f())``)
+    count as assigned to it. In a call they also count as assigned to the object whose member is called, and to the
+    objects passed as other arguments, unless ``takes_values`` says of the function's name that its parameters are
+    neither pointers nor references. Values that only decide what is executed do not count.
     """
-    assigned = list(_assignments(tokens))
-    found: set[str] = set()
-    more = True
-    while more:
-        more = False
-        for names, begin, end in assigned:
-            if names <= found:
-                continue
-            if any(is_source(index) or (tokens[index].is_name and tokens[index].text in found)
-                   for index in range(begin, end)):
-                found |= names
-                more = True
+    text = _Text(tokens)
+    flows = sorted(text.flows(takes_values), key=lambda flow: (flow.begin, -flow.end))
+    # Any two expressions are nested or disjoint: those around a token are the innermost one and the ones around that.
+    outer, opened = list[int](), list[int]()
+    for index, flow in enumerate(flows):
+        while opened and flows[opened[-1]].end <= flow.begin:
+            opened.pop()
+        outer.append(opened[-1] if opened else -1)
+        opened.append(index)
+    begins = [flow.begin for flow in flows]
+    objects = _Objects(tokens, flows)
+    found, reached = set[str](), set[int]()
+    todo = [index for index in range(len(tokens)) if is_source(index)]
+    while todo:
+        unit()
+        place = todo.pop()
+        index = bisect_right(begins, place) - 1
+        while index >= 0 and flows[index].end <= place:
+            index = outer[index]
+        while index >= 0 and index not in reached:
+            reached.add(index)
+            new = objects.led_to(flows[index].names) - found
+            found |= new
+            todo += (place for name in new for place in text.places[name])
+            index = outer[index]
     return frozenset(found)
 
 
-def _assignments(tokens: Sequence[Token]) -> Iterator[tuple[set[str], int, int]]:
-    """Yield the names that are assigned, and the range of tokens from which."""
-    for index, token in enumerate(tokens):
-        if token.text in _ASSIGNMENTS:
-            begin = index
-            while begin and tokens[begin - 1].text not in _BEGINNINGS:
+class _Text:
+    """A function's tokens, with their brackets."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self.places = defaultdict[str, list[int]](list)
+        for index, token in enumerate(tokens):
+            if token.is_name:
+                self.places[token.text].append(index)
+        self._partners = [-1] * len(tokens)
+        """Of each bracket: where the one that it belongs to is; -1 if nowhere."""
+        opened = list[int]()
+        for index, token in enumerate(tokens):
+            if token.text in _OPENING:
+                opened.append(index)
+            elif token.text in _CLOSING and opened:
+                self._partners[index] = opened.pop()
+                self._partners[self._partners[index]] = index
+        self._ends = self._ends_at(frozenset({";"}))
+        self._operand_ends = self._ends_at(frozenset({";", ","}))
+
+    def _ends_at(self, ends: frozenset[str]) -> list[int]:
+        """Compute where an expression that begins at each token ends: before one of ``ends``, or before the bracket
+        that closes around it.
+        """
+        found = [len(self._tokens)] * (len(self._tokens) + 1)
+        for index in reversed(range(len(self._tokens))):
+            text = self._tokens[index].text
+            if text in ends or text in _CLOSING:
+                found[index] = index
+            elif text not in _OPENING:
+                found[index] = found[index + 1]
+            elif self._partners[index] >= 0:
+                found[index] = found[self._partners[index] + 1]
+        return found
+
+    def flows(self, takes_values: Callable[[str], bool]) -> Iterator[_Flow]:
+        """Yield what is assigned from which tokens."""
+        for index, token in enumerate(self._tokens):
+            if token.text in _ASSIGNMENTS:
+                begin = self._target(index)
+                if names := self._names(begin, index):
+                    yield _Flow(names, index + 1, self._operand_ends[index + 1], self._has_reference(begin, index))
+            elif token.is_name and index + 1 < len(self._tokens) and self._tokens[index + 1].text in ("(", "{"):
+                names, refers = frozenset({token.text}), False
+                if token.text not in _STATEMENTS:
+                    names |= self._names(self._member_of(index), index)
+                    if not takes_values(token.text):
+                        names |= self._arguments(index + 2)
+                        refers = index > 0 and self._tokens[index - 1].text in ("&", "&&")
+                yield _Flow(names, index + 2, self._ends[index + 2], refers)
+                if token.text == "for":
+                    yield from self._range_of(index + 2)
+
+    def _names(self, begin: int, end: int) -> frozenset[str]:
+        return frozenset(token.text for token in self._tokens[begin:end] if token.is_name)
+
+    def _target(self, end: int) -> int:
+        """Return where the expression begins that is assigned to before ``end``."""
+        begin = end
+        while begin and self._tokens[begin - 1].text not in _BEGINNINGS:
+            if self._tokens[begin - 1].text in _CLOSING:
+                following = self._tokens[begin]
+                if self._partners[begin - 1] < 0 or following.is_name or following.text in _AFTER_HEAD:
+                    break
+                begin = self._partners[begin - 1]
+            else:
                 begin -= 1
-            names = {one.text for one in tokens[begin:index] if one.is_name}
-            if names:
-                yield names, index + 1, _end(tokens, index + 1, (";", ","))
-        elif token.is_name and index + 1 < len(tokens) and tokens[index + 1].text in ("(", "{"):
-            yield {token.text}, index + 2, _end(tokens, index + 2, (";",))
+        return begin
+
+    def _member_of(self, index: int) -> int:
+        """Return where the name of the object begins whose member is called at ``index``."""
+        begin = index
+        while begin and self._tokens[begin - 1].text in (".", "->"):
+            begin -= 1
+            while begin and self._tokens[begin - 1].text in (")", "]") and self._partners[begin - 1] >= 0:
+                begin = self._partners[begin - 1]
+            if begin and self._tokens[begin - 1].is_name:
+                begin -= 1
+        return begin
+
+    def _arguments(self, begin: int) -> frozenset[str]:
+        """Return the names of the objects that are passed in a bracket."""
+        found = set[str]()
+        last = self._ends[begin]
+        while begin < last:
+            end, names = self._operand_ends[begin], set[str]()
+            index = begin
+            while index < end:
+                token = self._tokens[index]
+                if token.is_name:
+                    names.add(token.text)
+                elif token.text in ("[", "(") and self._partners[index] >= 0:
+                    if token.text == "(" and index > begin and self._tokens[index - 1].is_name:
+                        break
+                    if token.text == "(":
+                        names |= self._names(index, self._partners[index])
+                    index = self._partners[index]
+                elif token.text not in _PATHS:
+                    break
+                index += 1
+            else:
+                found |= names
+            begin = max(end, begin) + 1
+        return frozenset(found)
+
+    def _range_of(self, begin: int) -> Iterator[_Flow]:
+        """Yield the flow of a range-based ``for``."""
+        end = self._ends[begin]
+        for index in range(begin, end):
+            if self._tokens[index].text == ":" and (names := self._names(begin, index)):
+                yield _Flow(names, index + 1, end, self._has_reference(begin, index))
+                return
+
+    def _has_reference(self, begin: int, end: int) -> bool:
+        """Whether a declaration declares references: ``int &x =``, ``auto &&x :``, ``auto &[x, y] =``."""
+        index = begin
+        while index < end:
+            if self._tokens[index].text in ("&", "&&"):
+                return True
+            index = max(self._partners[index], index) + 1
+        return False
 
 
-def _end(tokens: Sequence[Token], begin: int, ends: Collection[str]) -> int:
-    """Return where an expression ends: before one of ``ends``, or before the bracket that closes around it."""
-    depth = 0
-    for index in range(begin, len(tokens)):
-        text = tokens[index].text
-        if text in _OPENING:
-            depth += 1
-        elif text in _CLOSING:
-            if not depth:
-                return index
-            depth -= 1
-        elif not depth and text in ends:
-            return index
-    return len(tokens)
+class _Objects:
+    """The objects that pointers and references may lead to: those whose address is in what is assigned to them (``&x``,
+    or an array's name), those that another pointer there leads to, and all that a reference is made from.
+    """
+
+    def __init__(self, tokens: Sequence[Token], flows: Sequence[_Flow]) -> None:
+        self._led_to = defaultdict[str, set[str]](set)
+        self._tokens = tokens
+        self._arrays = {
+            token.text for token, after in pairwise(tokens) if token.is_name and after.text == "["
+        }
+        named = [index for index, token in enumerate(tokens) if token.is_name]
+        taken = [index for index in named if self._is_address(index)]
+        copied = [
+            index for index in named if self._text(index - 1) != "*" and self._text(index + 1) not in ("[", "->")
+        ]
+        for flow in flows:
+            unit()
+            objects = {tokens[index].text for index in _within(named if flow.refers else taken, flow)}
+            for name in flow.names if objects else ():
+                self._add(name, objects)
+        pointers = -1
+        while pointers < len(self._led_to):
+            pointers = len(self._led_to)
+            for flow in flows:
+                unit()
+                inside = {tokens[index].text for index in _within(copied, flow)} & self._led_to.keys()
+                for name in flow.names if inside else ():
+                    self._add(name, inside)
+
+    def _text(self, index: int) -> str:
+        return self._tokens[index].text if 0 <= index < len(self._tokens) else ";"
+
+    def _add(self, name: str, objects: set[str]) -> None:
+        if new := objects - {name}:
+            self._led_to[name] |= new
+
+    def _is_address(self, index: int) -> bool:
+        """Whether the name at ``index`` gives the address of an object: ``&x``, or an array without an index."""
+        if self._text(index - 1) == "&":
+            before = self._text(index - 2)
+            return before in _BEFORE_OPERAND or before in _ASSIGNMENTS
+        return self._tokens[index].text in self._arrays and self._text(index + 1) != "["
+
+    def led_to(self, names: Iterable[str]) -> set[str]:
+        """Return names, and those of all objects that they may lead to."""
+        found, todo = set[str](), list(names)
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                todo += self._led_to.get(name, ())
+        return found
+
+
+def _within(places: Sequence[int], flow: _Flow) -> Sequence[int]:
+    return places[bisect_left(places, flow.begin) : bisect_left(places, flow.end)]

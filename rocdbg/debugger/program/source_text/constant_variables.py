@@ -15,11 +15,10 @@ For an inlined function all this holds for each of its calls, if the text calls 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rocdbg.debugger.program.functions_with_code import Routine
+from rocdbg.debugger.program.functions_with_code import Routine, own_variables
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.program.source_files import SourceFiles, split_lines
@@ -34,7 +33,6 @@ from rocdbg.debugger.program.source_text.source_tokens import (
     tokens_of,
 )
 from rocdbg.dwarf.info import DebugInfoError, Function, SourceFile, Unit, Variable
-from rocdbg.dwarf.info.scopes import LexicalBlock, Scope
 from rocdbg.dwarf.info.types import (
     BaseType,
     ClassType,
@@ -166,7 +164,7 @@ def _is_declared_in(text: str, function: Function) -> bool:
 
 
 def _names_declared_in(text: str, function: Function) -> frozenset[str]:
-    """Return the names of variables that the text has at their declarations, which shows that they are not macros."""
+    """Return the names of the variables whose declarations the text contains: such a name cannot be a macro."""
     lines = split_lines(text)
     return frozenset(
         variable.name for variable in own_variables(function)
@@ -181,14 +179,6 @@ def _is_defined_in(text: str, macro: str) -> bool:
 
 def _is_kernel(program: Program, function: Function) -> bool:
     return program.is_kernel(function) or is_kernel_body(function)
-
-
-def own_variables(scope: Scope, depth: int = 0) -> Iterator[Variable]:
-    """Yield the variables of a function and its blocks, without those of inlined calls."""
-    yield from scope.variables
-    for child in scope.children if depth < 64 else ():
-        if isinstance(child, LexicalBlock):
-            yield from own_variables(child, depth + 1)
 
 
 def _is_scalar(type_: Type) -> bool:

@@ -28,7 +28,7 @@ from rocdbg.debugger.frames.calling_convention import (
     registers_counted,
     returned_parts,
 )
-from rocdbg.debugger.target.state import Target
+from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info.types import ArrayType, ClassType, PointerKind, PointerType, Type

@@ -32,8 +32,8 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopReason
-from rocdbg.debugger.target.function_calling import CallPlace, calls_of
-from rocdbg.debugger.target.runnable import Resume, TargetStop, TargetStopKind
+from rocdbg.debugger.target.capabilities.function_calling import CallPlace, calls_of
+from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop, TargetStopKind
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, SnapshotStorage
