@@ -34,7 +34,7 @@ from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.reports.across_lanes import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.place_queries import ListPosition, Places
+from rocdbg.debugger.reports.place_resolution import ListPosition, Places
 from rocdbg.debugger.reports.session_tables import Tables
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.type_reports import Types

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rocdbg.dwarf import composite
-from rocdbg.dwarf.composite import check_part
+from rocdbg.dwarf import composite_storage as composite
+from rocdbg.dwarf.composite_storage import check_part
 from rocdbg.dwarf.context import Expression, ExpressionLike
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.location import (

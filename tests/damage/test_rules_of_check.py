@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.checker.rule_table import RULES, Finding
 
 pytestmark = pytest.mark.llvm
 SOUND = Path(__file__).parent / "rules/sound.s"

@@ -19,7 +19,7 @@ from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
-from rocdbg.debugger.reports.place_queries import SourceFile, SourcePlace, UnknownLineError
+from rocdbg.debugger.reports.place_resolution import SourceFile, SourcePlace, UnknownLineError
 from rocdbg.debugger.reports.program_tables import unit_facts
 from rocdbg.errors import Error
 

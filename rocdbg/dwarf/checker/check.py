@@ -12,7 +12,7 @@ from rocdbg.dwarf.cfi import FrameTable, parse_frames
 from rocdbg.dwarf.checker.entry_rules import entry_problems, is_nested
 from rocdbg.dwarf.checker.operands import operand_problems
 from rocdbg.dwarf.checker.probe import Probe
-from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.checker.rule_table import RULES, Finding
 from rocdbg.dwarf.checker.tables import (
     augmentation_problem,
     frame_problems,
