@@ -1,6 +1,7 @@
 """The values that functions return: in vector registers by clang's calling convention, in s24 and s25 by GCC's.
 
-`finish` and calls of functions read a value right after the return; `return` writes one to the registers of `returned_parts`.
+`finish` and calls of functions read a value right after the return; `return` writes one to the registers of
+`returned_parts`.
 """
 
 from __future__ import annotations
