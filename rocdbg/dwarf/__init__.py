@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
     from rocdbg.dwarf.cfi_unwinding import Row as Row
     from rocdbg.dwarf.checker.check import check as check
-    from rocdbg.dwarf.checker.rule_table import Finding as Finding
+    from rocdbg.dwarf.checker.findings import Finding as Finding
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
@@ -85,7 +85,7 @@ _LAZY = {
     "EvaluationError": "errors",
     "Explanation": "explanation",
     "Expression": "context",
-    "Finding": "checker.rules",
+    "Finding": "checker.findings",
     "FrameTable": "cfi",
     "IllFormed": "errors",
     "ImplicitPointerValue": "typed_values",
