@@ -72,7 +72,7 @@ class Session:
     another part sets. breakpoints: `BreakpointTable`. skips: functions that `step` does not enter, `SkipList`. history,
     convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``). plugins,
     observers: `PluginHost`; the objects that are notified of launches, stops and ends, `Observer`. sources: source
-    text, `SourceFiles`. symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
+    text, `SourceFiles`. symbols: the queries behind ``info symbol/address/functions/...``, `Symbols`.
 
     And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.
