@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 
 pytestmark = pytest.mark.llvm
 
