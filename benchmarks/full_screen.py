@@ -76,13 +76,14 @@ def make_painter(screen: Screen, width: int, height: int) -> Callable[[], None]:
     from prompt_toolkit.output.vt100 import Vt100_Output
 
     from rocdbg.cli.screen.canvas import Canvas
-    from rocdbg.cli.screen.terminal import STYLE
+    from rocdbg.cli.toolkit_style import theme_style
 
     output = Vt100_Output(io.StringIO(), lambda: Size(rows=height, columns=width), term="xterm-256color")
     entry = Float(Window(), width=1, height=1, left=0, top=0)
     content = FloatContainer(Canvas(screen.draw, lambda event: None), [entry])
     app: Application[None] = Application(
-        Layout(content), full_screen=True, style=STYLE, output=output, input=DummyInput()
+        Layout(content), full_screen=True, style=theme_style(screen.shell, full_screen=True), output=output,
+        input=DummyInput(),
     )
 
     def paint() -> None:

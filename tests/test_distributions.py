@@ -135,7 +135,7 @@ def test_the_wheel_debugs_away_from_the_checkout(built: Built, tmp_path: Path) -
         str(packages / name / "__init__.py") for name in ("rocdbg", "rocdbg_plugins")
     ]
     if COMPILERS:  # it needs none any more
-        library = "from rocdbg.host.library import runtime_library as f; print(f().folder)"
+        library = "from rocdbg.host.find_runtime_library import runtime_library as f; print(f().folder)"
         assert run(python, "-c", library, cwd=tmp_path, CC="none").strip() == str(packages / "rocdbg/host/prebuilt")
         assert run(tmp_path / "venv/bin/rocdbg", "run", "echo", "it", "runs", cwd=tmp_path, CC="none") == "it runs\n"
     launch = built.unpacked / "demo_kernels" / "divergence" / "divergence.toml"

@@ -21,7 +21,7 @@ from rocdbg.codeobject import elf_symbols
 from rocdbg.debugger.expr.parsing.lexer import tokenize
 from rocdbg.debugger.reports import memory_search
 from rocdbg.debugger.values.value_storage import Address
-from rocdbg.dwarf.cfi_rules import UndefinedRule
+from rocdbg.dwarf.cfi_rule_types import UndefinedRule
 from rocdbg.dwarf.info import entry_skipping, line_program, unit_index
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))

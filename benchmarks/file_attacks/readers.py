@@ -23,8 +23,8 @@ from rocdbg import Error
 from rocdbg.arch.target_id import TargetId
 from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.connection import Disconnected, Requests
+from rocdbg.host.find_runtime_library import runtime_library
 from rocdbg.host.gpu_side import GpuSide, load_gpu_side
-from rocdbg.host.library import runtime_library
 from rocdbg.host.protocol import DEFINITION, IMAGE, LOAD_HEAD, REPLY, REQUEST, Request
 from rocdbg.llvmdi.placement import read_placement
 

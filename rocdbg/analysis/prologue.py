@@ -29,8 +29,7 @@ from rocdbg.analysis.saved_registers import Analysis, Functions
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC, exec_number, register_number, sgpr_number, vgpr_number
 from rocdbg.arch.targets import ScratchKind, Target
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRegister,
     CfaRule,
@@ -39,6 +38,7 @@ from rocdbg.dwarf.cfi_rules import (
     Rule,
     UndefinedRule,
 )
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.encoding import Item, assemble
 
 __all__ = ["PrologueRows"]

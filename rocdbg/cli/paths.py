@@ -11,7 +11,7 @@ from rocdbg.cli.command_registry import CommandError
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.reports.place_queries import SourceFile
+    from rocdbg.debugger.reports.place_resolution import SourceFile
 
 
 def expand(name: str | Path) -> Path:

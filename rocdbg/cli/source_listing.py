@@ -15,7 +15,7 @@ from rocdbg.debugger.reports.disassembly import DisassemblyLine
 
 if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
-    from rocdbg.debugger.reports.place_queries import SourceFile
+    from rocdbg.debugger.reports.place_resolution import SourceFile
 
 
 def show_lines(shell: Shell, file: SourceFile, first: int, last: int) -> None:

@@ -34,7 +34,7 @@ from rocdbg.debugger.program.source_files import SourceFiles
 from rocdbg.debugger.reports.across_lanes import Across
 from rocdbg.debugger.reports.dwarf_inspection import DwarfInspection
 from rocdbg.debugger.reports.examine import Examiner, LastFormat
-from rocdbg.debugger.reports.place_queries import ListPosition, Places
+from rocdbg.debugger.reports.place_resolution import ListPosition, Places
 from rocdbg.debugger.reports.session_tables import Tables
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.type_reports import Types
@@ -72,7 +72,7 @@ class Session:
     another part sets. breakpoints: `BreakpointTable`. skips: functions that `step` does not enter, `SkipList`. history,
     convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``). plugins,
     observers: `PluginHost`; the objects that are notified of launches, stops and ends, `Observer`. sources: source
-    text, `SourceFiles`. symbols: the queries behind ``info symbol/line/scope/functions/...``, `Symbols`.
+    text, `SourceFiles`. symbols: the queries behind ``info symbol/address/functions/...``, `Symbols`.
 
     And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.

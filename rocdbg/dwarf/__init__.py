@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.caller_registers import CallerRegisters as CallerRegisters
     from rocdbg.dwarf.cfi import FrameTable as FrameTable
     from rocdbg.dwarf.cfi import parse_frames as parse_frames
-    from rocdbg.dwarf.cfi_rows import Row as Row
+    from rocdbg.dwarf.cfi_unwinding import Row as Row
     from rocdbg.dwarf.checker.check import check as check
-    from rocdbg.dwarf.checker.rules import Finding as Finding
+    from rocdbg.dwarf.checker.findings import Finding as Finding
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
@@ -85,7 +85,7 @@ _LAZY = {
     "EvaluationError": "errors",
     "Explanation": "explanation",
     "Expression": "context",
-    "Finding": "checker.rules",
+    "Finding": "checker.findings",
     "FrameTable": "cfi",
     "IllFormed": "errors",
     "ImplicitPointerValue": "typed_values",
@@ -95,7 +95,7 @@ _LAZY = {
     "OPERATIONS": "operations",
     "Operation": "decoding",
     "Place": "location",
-    "Row": "cfi_rows",
+    "Row": "cfi_unwinding",
     "SimpleContext": "simple_context",
     "StorageKind": "storage",
     "UndefinedValue": "errors",

@@ -12,8 +12,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf import (  # noqa: F401  (they register the handlers)
+    composite_operations,
+    location_operations,
+    value_operations,
+)
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression
 from rocdbg.dwarf.errors import EvaluationError
 from rocdbg.dwarf.location import LocationDescription, Place

@@ -13,7 +13,7 @@ from rocdbg.dwarf.location import LocationDescription
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.cfi import FrameTable
-    from rocdbg.dwarf.cfi_rows import Row
+    from rocdbg.dwarf.cfi_unwinding import Row
 
 __all__ = ["CallerContext"]
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from rocdbg import work
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRegister,
     CfaRule,

@@ -20,8 +20,8 @@ from msgspec import Struct
 from rocdbg import work
 from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.cfa_instructions import Interpreter
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import SameValueRule
+from rocdbg.dwarf.cfi_rule_types import SameValueRule
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rocdbg.dwarf import gcc_conventions
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rocdbg.dwarf import location_operations, value_operations  # noqa: F401  (they register the handlers)
+from rocdbg.dwarf import (  # noqa: F401  (they register the handlers)
+    composite_operations,
+    location_operations,
+    value_operations,
+)
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, LocationListEntry
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription

@@ -16,8 +16,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from rocdbg.dwarf.architecture import architecture_by_name
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import CfaExpression, ExpressionRule, Rule
+from rocdbg.dwarf.cfi_rule_types import CfaExpression, ExpressionRule, Rule
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError

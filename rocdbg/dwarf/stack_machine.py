@@ -14,7 +14,7 @@ from typing import Literal
 
 from rocdbg import work
 from rocdbg.dwarf.architecture import AddressSpace
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationList, load_bias
 from rocdbg.dwarf.decoding import Operation, decode_prefix
 from rocdbg.dwarf.errors import DwarfError, EvaluationError, IllFormed, LimitExceeded

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from rocdbg.errors import Error
 from rocdbg.host.agents import parse_agents
-from rocdbg.host.library import runtime_library
+from rocdbg.host.find_runtime_library import runtime_library
 from rocdbg.host.program_code import default_gpu
 from rocdbg.host.server import Server
 from rocdbg.streams import complain

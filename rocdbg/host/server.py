@@ -21,8 +21,8 @@ from rocdbg.errors import Error
 from rocdbg.host import protocol
 from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.connection import Disconnected, Requests, greet, receive, send
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.gpu_side import load_gpu_side
-from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.processor import PacketProcessor
 from rocdbg.host.protocol import REQUEST, Request, Status
 

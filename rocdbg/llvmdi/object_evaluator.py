@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rocdbg.dwarf import composite
+from rocdbg.dwarf import composite_storage
 from rocdbg.dwarf import typed_values as values
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import DwarfError
@@ -269,14 +269,14 @@ class Evaluator:
                 return self._composite(tree, inputs)
             case "DIOpExtend":
                 assert isinstance(tree.type, VectorType)
-                return _vector(composite.repeat(inputs[0], tree.children[0].bits, tree.type.count))
+                return _vector(composite_storage.repeat(inputs[0], tree.children[0].bits, tree.type.count))
             case "DIOpSelect":
                 mask = inputs[2].read(tree.children[2].bits)
                 type = self.layout.resolved(tree.type)
                 assert isinstance(type, VectorType)
                 bits = self.layout.bits(type.element)
                 return _vector(
-                    composite.select(inputs[0], inputs[1], mask, tree.children[2].bits, bits, type.count)
+                    composite_storage.select(inputs[0], inputs[1], mask, tree.children[2].bits, bits, type.count)
                 )
             case "DIOpAddrOf":
                 return implicit_address(inputs[0], tree.bits)
@@ -338,7 +338,7 @@ class Evaluator:
         parts = [(location, child.bits) for location, child in zip(inputs, tree.children, strict=True)]
         seen: list[tuple[Storage, int, int]] = []
         for location, bits in parts:
-            composite.check_part(location, bits)
+            composite_storage.check_part(location, bits)
             if not location.places:
                 continue
             for fragment in location.fragments(bits):

@@ -19,8 +19,8 @@ from rocdbg.arch.dwarf_registers import exec_number, register_name, sgpr_number,
 from rocdbg.arch.targets import target_by_name
 from rocdbg.dwarf import EvaluationError, SimpleContext
 from rocdbg.dwarf.caller_context import CallerContext
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import CfaExpression, CfaRegister, ExpressionRule, RegisterRule, UndefinedRule
+from rocdbg.dwarf.cfi_rule_types import CfaExpression, CfaRegister, ExpressionRule, RegisterRule, UndefinedRule
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.expression_text import format_expression
 from rocdbg.dwarf.location import LocationDescription

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocdbg import dwarf
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRegister,
     ExpressionRule,
@@ -19,6 +18,7 @@ from rocdbg.dwarf.cfi_rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.encoding import assemble, uleb128
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.location_list_reader import parse_location_list

@@ -88,6 +88,8 @@ def test_local_pointers_get_lds_of_their_own(program: Program) -> None:
     assert out.tolist() == [(31 - i) * 11 for i in range(32)]
     with pytest.raises(rocdbg.GpuFault, match="of the workgroup's 192 bytes of LDS"):
         program.kernels["twice"].launch(32, 32, [rocdbg.Local(128), out, rocdbg.Local(64)]).run()
+    with pytest.raises(rocdbg.GpuFault, match="of the workgroup's 200 bytes of LDS"):  # the second begins at 136
+        program.kernels["twice"].launch(32, 32, [rocdbg.Local(134), out, rocdbg.Local(64)]).run()
 
 
 @pytest.mark.parametrize(

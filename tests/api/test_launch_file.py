@@ -13,6 +13,7 @@ from rocdbg.launch.elements import ArrayType, decode, encode, encode_bf16
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.expectation import compare
 from rocdbg.launch.launch_file import parse_launch, read_launch_file
+from rocdbg.launch.npy_file import read_npy
 from rocdbg.launch.spec import ArgumentSpec, LaunchSpec, check_dimensions, parse_dimensions
 from rocdbg.launch.value_arguments import value_bytes
 
@@ -171,6 +172,14 @@ def test_contents_from_a_file(tmp_path: Path, array: str, dtype: Any, values: An
     np.save(tmp_path / "d.npy", np.array(values, dtype))
     made = Contents.parse("file:d.npy", "i", tmp_path).make(ArrayType.parse(array))
     assert made.dtype == wanted.dtype and made.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3), (3, 2), (2, 3, 4), (1, 5), (0, 3), ()])
+def test_arrays_of_files_are_in_the_order_of_c(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    values = np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
+    for order in (values, np.asfortranarray(values)):
+        np.save(tmp_path / "d.npy", order)
+        assert read_npy(tmp_path / "d.npy", 1000).tolist() == values.reshape(-1).tolist()
 
 
 @pytest.mark.parametrize(

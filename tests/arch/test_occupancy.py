@@ -84,6 +84,29 @@ def test_what_limits(vgprs: int, sgprs: int, lds: int, workgroup: int, waves: in
     assert (found.waves, found.limited_by) == (waves, by)
 
 
+@pytest.mark.parametrize(
+    ("processor", "wave_size", "wgp", "vgprs", "lds", "workgroup", "waves", "by"),
+    [
+        ("gfx1100", 32, True, 8, 0, 64, 16, "waves"),  # 32 workgroups of two waves on four SIMDs
+        ("gfx1100", 32, False, 8, 0, 64, 16, "waves"),  # 16 workgroups on two SIMDs
+        ("gfx1100", 64, True, 8, 0, 128, 16, "waves"),
+        ("gfx1100", 32, True, 8, 40000, 256, 6, "LDS"),  # of two compute units
+        ("gfx1100", 32, False, 8, 40000, 256, 4, "LDS"),
+        ("gfx1100", 32, True, 193, 0, 64, 7, "VGPRs"),  # units of 24 among 1536
+        ("gfx1030", 64, True, 100, 0, 64, 4, "VGPRs"),  # units of 8 among 512
+        ("gfx1010", 32, True, 8, 0, 64, 16, "workgroups"),  # would have room for 20 waves
+        ("gfx803", 64, False, 8, 0, 64, 10, "waves"),
+    ],
+)
+def test_what_limits_other_processors(
+    processor: str, wave_size: int, wgp: bool, vgprs: int, lds: int, workgroup: int, waves: int, by: str
+) -> None:
+    found = occupancy(
+        target_by_name(processor), wave_size, vgprs=vgprs, sgprs=16, lds=lds, workgroup=workgroup, wgp_mode=wgp
+    )
+    assert (found.waves, found.limited_by) == (waves, by)
+
+
 def test_memory_that_is_left_limits_nothing() -> None:
     """16 workgroups of two waves on four SIMDs: there is memory for 65."""
     found = occupancy(target_by_name("gfx803"), 64, vgprs=8, sgprs=16, lds=1000, workgroup=128)

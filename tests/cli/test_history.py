@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 
-from rocdbg.cli.repl import MAX_HISTORY, make_history
+from rocdbg.cli.command_history import MAX_HISTORY, make_history
 from rocdbg.cli.shell import Shell
 
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]

@@ -228,3 +228,15 @@ def test_block_keywords() -> None:
     (block,) = parse(numbered("commands 3-4\nend"))
     assert isinstance(block, Block)
     assert (block.keyword, block.argument) == ("commands", "3-4")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\nb", [("a", 1), ("b", 2)]), ("a\\\nb\nc", [("ab", 1), ("c", 3)]),
+        ("a\r\n\nb\n", [("a", 1), ("", 2), ("b", 3)]),
+        ("x\na\\\nb\\\nc\nd", [("x", 1), ("abc", 2), ("d", 5)]), ("a\\", [("a", 1)]),
+    ],
+)
+def test_lines_are_numbered_by_where_they_begin(text: str, lines: list[tuple[str, int]]) -> None:
+    assert [(line.text, line.number) for line in numbered(text)] == lines

@@ -11,7 +11,7 @@ import rocdbg
 from rocdbg import dwarf
 from rocdbg.cli.main import main
 from rocdbg.dwarf.checker.reports import as_sarif
-from rocdbg.dwarf.checker.rules import RULES
+from rocdbg.dwarf.checker.rule_table import RULES
 from rocdbg.dwarf.encoding import assemble
 from tests.damage.described_kernel import Described, build
 

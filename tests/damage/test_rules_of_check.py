@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.checker.findings import Finding
+from rocdbg.dwarf.checker.rule_table import RULES
 
 pytestmark = pytest.mark.llvm
 SOUND = Path(__file__).parent / "rules/sound.s"

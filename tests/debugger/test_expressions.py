@@ -93,6 +93,13 @@ VALUES = [
     ("global#0x1000", "(void *) 0x1000"),
     ("(half) 0.1", "0.099976"),
     ("(bfloat16) 0.1", "0.1001"),
+    ("(bfloat16) 1.00390625", "1"),  # halfway: to the even one
+    ("(bfloat16) 1.01171875", "1.016"),
+    ("(bfloat16) -1.01171875", "-1.016"),
+    ("(bfloat16) 3.4e38", "inf"),
+    ("(half) 2049", "2048"),
+    ("(half) 2051", "2052"),
+    ("(half) 65520", "inf"),
     ("static_cast<int>(2.5) + 1", "3"),
     ("0x1ffffffffffffffff", "18446744073709551615"),
     ("$nonexistent", "void"),

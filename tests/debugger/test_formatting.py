@@ -158,6 +158,41 @@ def test_settings_change_arrays() -> None:
     assert Formatter(PrintSettings(null_stop=True)).format(chars(b"abc", 10)) == '"abc"'
 
 
+INNER = ClassType(
+    ClassKind.UNION, "", "", 4, lambda: ClassBody((Member("in", IN, 0), Member("raw", c_types.INT, 0)), ())
+)
+UNNAMED = record(Member("b", ArrayType(c_types.INT, 2), 0), Member("", INNER, 64), size=12, name="")
+NESTED = Value(
+    record(Member("a", c_types.INT, 0), Member("", UNNAMED, 32), Member("c", ArrayType(IN, 2), 128), size=24),
+    data=struct.pack("<3i", 1, 2, 3) + OUT_DATA[16:] + struct.pack("<hHhH", 6, 7 | 8 << 3, 6, 7 | 8 << 3),
+)
+ROWS = Value(ArrayType(ArrayType(c_types.INT, 4), 3), data=struct.pack("<12i", 1, 1, 1, 2, 1, 1, 1, 2, 5, 5, 5, 5))
+RUN = ints(1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5)
+FOLDED = "{{1 <repeats 3 times>, 2}, {1 <repeats 3 times>, 2}, {5 <repeats 4 times>}}"
+SETTINGS: list[tuple[PrintSettings, Value, str]] = [  # as GDB 13 prints them; unnamed members are no level
+    (PrintSettings(max_depth=0), NESTED, "{...}"),
+    (PrintSettings(max_depth=1), NESTED, "{a = 1, {b = {...}, {in = {...}, raw = 15597564}}, c = {...}}"),
+    (PrintSettings(max_depth=2), NESTED,
+     "{a = 1, {b = {2, 3}, {in = {s = -4, f = 5, g = -3}, raw = 15597564}}, c = {{...}, {...}}}"),
+    (PrintSettings(max_depth=3), NESTED, "{a = 1, {b = {2, 3}, {in = {s = -4, f = 5, g = -3}, raw = 15597564}}, "
+     "c = {{s = 6, f = 7, g = 8}, {s = 6, f = 7, g = 8}}}"),
+    (PrintSettings(repeats=2), ROWS, FOLDED),
+    (PrintSettings(repeats=2, elements=3), ROWS, FOLDED),
+    (PrintSettings(repeats=2, elements=3), RUN, "{1 <repeats 8 times>, 2...}"),
+    (PrintSettings(repeats=2, elements=5), RUN, "{1 <repeats 8 times>, 2, 3, 4...}"),
+    (PrintSettings(repeats=2, array_indexes=True), ROWS, "{[0] = {[0] = 1 <repeats 3 times>, [3] = 2}, "
+     "[1] = {[0] = 1 <repeats 3 times>, [3] = 2}, [2] = {[0] = 5 <repeats 4 times>}}"),
+    (PrintSettings(repeats=2, array=True), ROWS, "{\n  {\n    1 <repeats 3 times>,\n    2\n  },\n  {\n"
+     "    1 <repeats 3 times>,\n    2\n  },\n  {\n    5 <repeats 4 times>\n  }\n}"),
+    (PrintSettings(union=False, max_depth=2), NESTED, "{a = 1, {b = {2, 3}, {...}}, c = {{...}, {...}}}"),
+]
+
+
+@pytest.mark.parametrize(("settings", "value", "expected"), SETTINGS)
+def test_settings_apply_at_every_level(settings: PrintSettings, value: Value, expected: str) -> None:
+    assert Formatter(settings).format(value) == expected
+
+
 def test_partly_optimised_structure() -> None:
     class Half:
         """Storage whose second word is gone."""

@@ -8,7 +8,7 @@ import pytest
 
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.errors import ExpressionError
-from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watch_triggers import Watcher
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from tests.breadth import EVERYTHING, some_of
 

@@ -11,6 +11,9 @@ import pytest
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
+from rocdbg.debugger.frames.calling_convention import returned_parts
+from rocdbg.debugger.values import c_types
+from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member
 from tests.breadth import some_of
 
 pytestmark = pytest.mark.llvm
@@ -51,3 +54,24 @@ def test_finish(compiled: Callable[..., Path], targets: tuple[str, ...]) -> None
         Shell(session, Writer(text), Writer(text)).run_line("finish")
         seen.append((name, text.getvalue().splitlines()[-1].removeprefix("Value returned ")))
     assert seen == RETURNED
+
+
+@pytest.mark.parametrize(
+    ("members", "registers"),
+    [
+        ([4] * 3, 3), ([4] * 16, 16), ([4] * 17, None), ([8] * 8, 16), ([8] * 9, None), ([1] * 16, 16),
+        ([1] * 17, None), ([2, 2], 1), ([1] * 8, 2), ([8] * 7 + [1, 1], 16), ([8] * 7 + [1, 1, 1], None),
+    ],
+)
+def test_how_many_registers_a_structure_is_returned_in(members: list[int], registers: int | None) -> None:
+    """Each member counts as whole registers, of which there are sixteen; up to eight bytes are packed."""
+    found, at = [], 0
+    for number, size in enumerate(members):
+        at = -(-at // size) * size
+        found.append(Member(f"m{number}", c_types.unsigned_of(size), 8 * at))
+        at += size
+    largest = max(members)
+    whole = -(-at // largest) * largest
+    type_ = ClassType(ClassKind.STRUCT, "S", "S", whole, lambda: ClassBody(tuple(found), ()))
+    parts = returned_parts(type_, by_reference=False)
+    assert (None if parts is None else sum(-(-size // 4) for _, size in parts)) == registers

@@ -62,3 +62,15 @@ def test_a_skipped_function_is_stepped_over(compiled: Compile, skip: Skip, place
     session.skips.add(skip)
     assert step(session) == "kern:14"
     assert step(session) == place
+
+
+@pytest.mark.parametrize(
+    ("wanted", "skipped"),
+    [
+        ("f", ["f(int)", "f()", "f"]), ("f(int)", ["f(int)"]), ("f( int )", ["f(int)"]), ("g", ["g(long)"]),
+        ("fg", ["fg(int)"]), ("n::f", ["n::f(int)"]), ("(", []),
+    ],
+)
+def test_functions_are_named_in_whole(wanted: str, skipped: list[str]) -> None:
+    titles = ["f(int)", "f()", "f", "fg(int)", "g(long)", "n::f(int)"]
+    assert [title for title in titles if Skip(0, function=wanted)._covers_function(title)] == skipped

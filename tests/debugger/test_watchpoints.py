@@ -30,6 +30,19 @@ def test_lds_is_changed_by_whichever_wave(watched: Session) -> None:
     assert _values(event) == [(0, 43)]
 
 
+@pytest.mark.parametrize("access", ["write", "read", "access"])
+def test_what_an_access_counts_for(watched: Session, access: str) -> None:
+    """Work-item 40 writes the word, work-item 23 reads it."""
+    size = watched.inferior.wave(1).lane_count
+    watched.watch("tile[40]", access=access)
+    found = []
+    while (event := watched.running.proceed()).reason is StopReason.WATCHPOINT:
+        (lane,) = (n for n in range(size) if event.lanes >> n & 1)
+        found.append((((event.scope.thread or 1) - 1) * size + lane, *_values(event)[0]))
+    write, read = (40, 0, 43), (23, 43, 43)
+    assert found == {"write": [write], "read": [read], "access": [write, read]}[access]
+
+
 def test_a_lanes_own_memory_and_the_end_of_its_frame(watched: Session) -> None:
     watched.focus.move(watched.focus.current.with_lane(5))
     made = watched.watch("r")

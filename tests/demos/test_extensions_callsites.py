@@ -14,7 +14,7 @@ from rocdbg.arch.dwarf_registers import register_number
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext, return_addr
-from rocdbg.dwarf.cfi_rules import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
+from rocdbg.dwarf.cfi_rule_types import CfaRegister, ExpressionRule, OffsetRule, Rule, ValOffsetRule
 
 WAVES = {"gfx90a": 64, "gfx1100": 32}
 GROUP = 10

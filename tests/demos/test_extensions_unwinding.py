@@ -17,7 +17,7 @@ from rocdbg.debugger import Session
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import top_context
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     ExpressionRule,
     OffsetRule,
     RegisterRule,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.host.library import RuntimeLibrary, runtime_library
+from rocdbg.host.find_runtime_library import RuntimeLibrary, runtime_library
 
 BUILT = Path(__file__).parent / "sources" / "kernels.gfx90a.co"
 

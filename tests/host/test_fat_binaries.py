@@ -13,7 +13,7 @@ import msgpack
 import pytest
 import zstandard
 
-from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 
 HIP = """
 #include <stdio.h>

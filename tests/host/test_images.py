@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.program_api import Program
 
 HERE = Path(__file__).parent

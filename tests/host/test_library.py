@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocdbg.host.library import RuntimeLibrary, RuntimeLibraryError, runtime_library
+from rocdbg.host.find_runtime_library import RuntimeLibrary, RuntimeLibraryError, runtime_library
 
 
 def test_it_is_kept_in_a_folder_of_the_users(library: RuntimeLibrary) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg.host.errors import RequestError
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.gpu_side import load_gpu_side
-from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.mappings import Mappings
 from rocdbg.host.protocol import Access
 from rocdbg.host.shared_memory import SharedMemory

@@ -14,7 +14,7 @@ import pytest
 
 import rocdbg
 from rocdbg.errors import Error
-from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.program_code import default_gpu, program_targets
 
 pytestmark = pytest.mark.usefixtures("library")

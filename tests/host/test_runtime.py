@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.host.compiling import exported_names
-from rocdbg.host.library import RuntimeLibrary
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.program_api import Program
 
 HERE = Path(__file__).parent

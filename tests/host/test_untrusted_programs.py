@@ -13,11 +13,11 @@ import pytest
 from rocdbg.host.agents import parse_agents
 from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.connection import Requests, receive
+from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.gpu_side import load_gpu_side
-from rocdbg.host.library import RuntimeLibrary
 from rocdbg.host.protocol import REPLY, REQUEST, VERSION, Event, Pool, Request, Status
 from rocdbg.host.server import Server
-from rocdbg.sim.core.watches import EVERY_ACCESS, ExistingWatches, WatchedBytes
+from rocdbg.sim.core.watched_words import EVERY_ACCESS, ExistingWatches, WatchedBytes
 
 YES = REPLY.pack(Status.SUCCESS, 0, *(0,) * 6)
 

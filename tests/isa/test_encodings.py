@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
+import math
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +16,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocdbg import isa
+from rocdbg.arch import Generation
 from rocdbg.isa.decoder import decoder_for
+from rocdbg.isa.encoding_layouts import layouts
 from rocdbg.isa.encoding_table import Table, load, pack, unpack
 from rocdbg.isa.generate.build_table import build
 from rocdbg.isa.generate.llvm_assembler import Assembler
 from rocdbg.isa.generate.llvm_disassembler import Oracle
-from rocdbg.isa.generate.sample_words import encodings
+from rocdbg.isa.generate.sample_words import encodings, words_of
 from rocdbg.isa.generate.transfer import Transfer
+from tests.arch.processors import AMDGCN
 from tests.breadth import some_of
 from tests.isa.soak.assembled_soak import foreign_texts, round_trips, texts_decoded
 from tests.isa.soak.decoder_soak import compare
 
+TABLES = Path(isa.__file__).parent / "tables"
+DIGESTS = Path(__file__).with_name("tables.sha256")
 TARGETS = ("gfx600", "gfx700", "gfx803", "gfx90a", "gfx942", "gfx1030", "gfx1100")
 
 
@@ -124,6 +133,41 @@ def resolve(table: dict[str, Any], layouts: str) -> dict[tuple[str, str, str], A
     return found
 
 
+def _telling(family: str, tables: list[str]) -> list[int]:
+    """Words that tell the tables of a family apart: for each two, opcodes that one lacks or names otherwise."""
+    generator, words = random.Random(5), set[int]()
+    rows = {name: {(layout, key): row[0] for layout, part in load(name)["rows"].items() for key, row in part.items()}
+            for name in tables}
+    for one, other in itertools.permutations(tables, 2):
+        differing = [at for at, name in rows[one].items() if rows[other].get(at) != name and name]
+        for layout, key in differing[:: len(differing) // 2 + 1]:
+            place = next(each for each in layouts(family) if each.name == layout)
+            opcode = int(key) // math.prod(len(s.codes) + 1 for s in place.selectors)
+            decoder = decoder_for(one)
+            legal = (w for w in words_of(place, opcode, generator, 0) if not decoder.decode(_bytes(w)).illegal)
+            words |= set(itertools.islice((w for w in legal if decoder.decode(_bytes(w)).encoding == layout), 1))
+    return sorted(words)
+
+
+def _bytes(word: int) -> bytes:
+    return word.to_bytes(24, "little")[:20]
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("family", sorted({t.family for t in AMDGCN if t.generation >= Generation.GFX8}))
+def test_each_processor_has_the_table_of_its_code(family: str) -> None:
+    """Where the tables of a family differ, the one that a target's row names decodes as LLVM does for that target."""
+    targets = [target for target in AMDGCN if target.family == family]
+    words = _telling(family, sorted({target.encodings for target in targets}))
+    for target in targets:
+        oracle = Oracle(target.name)
+        found = compare(decoder_for(target.name), oracle, [("", word) for word in words])
+        # Code for several processors has only what all of them have; LLVM takes nothing else of it.
+        wrong = [(got, expected) for _, _, got, expected in found if expected[0] or not target.is_generic]
+        oracle.close()
+        assert wrong == [], target.name
+
+
 LEARNT = [
     ("gfx803", "SOP1|SMEM"),
     ("gfx90a", "SOP1|SOP2|VOP2"),
@@ -147,6 +191,13 @@ def test_table_is_what_the_generator_makes(target: str, layouts: str) -> None:
     rows = resolve(json.loads(json.dumps(learnt)), layouts)
     assert len(rows) > 1
     assert rows == resolve(load(target), layouts)
+
+
+def test_tables_are_those_that_were_compared_with_llvm() -> None:
+    """A table that changes is compared in whole (`make truth`), then recorded with `sha256sum *.json`."""
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(TABLES.glob("*.json"))}
+    rows = [line.split() for line in DIGESTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert found == {name: digest[:16] for digest, name in rows}
 
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1100"])

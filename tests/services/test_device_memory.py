@@ -13,7 +13,7 @@ from rocdbg.sim.core.layout import PAGE_SIZE
 from rocdbg.sim.core.memory import GlobalMemory, MemoryAccessError
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 from rocdbg.sim.services.device_heap import QUARANTINE, DeviceHeap
 
 Build = Callable[[str, str], Path]

@@ -16,6 +16,7 @@ from rocdbg.cli.settings.setting_value_kinds import STRING
 from rocdbg.cli.text_columns import render
 from rocdbg.debugger.base.patterns import Pattern
 from rocdbg.debugger.reports.program_tables import kernel_rows
+from rocdbg.debugger.reports.scope_info import scope_symbols
 from rocdbg.debugger.reports.symbol_lists import SymbolRow
 from rocdbg.debugger.reports.uninitialized_report import is_counting, uninitialized_rows
 from rocdbg.debugger.running.stop_events import StopReason
@@ -207,7 +208,7 @@ def info_scope(shell: Shell, location: str) -> None:
     rows = [
         row
         for place in shell.session.places.resolve(location)[:1]
-        for row in shell.session.symbols.scope_symbols(place.file_address)
+        for row in scope_symbols(shell.session.symbols, place.file_address)
     ]
     if not rows:
         shell.line(f"Scope for {location} contains no locals or arguments.")

@@ -19,7 +19,8 @@ from rocdbg.debugger.program.location_lookup import Defaults
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.descriptors import described_kernel
 from rocdbg.debugger.reports.disassembly import DisassemblyLine
-from rocdbg.debugger.reports.place_queries import SourceFile, SourcePlace, UnknownLineError
+from rocdbg.debugger.reports.line_info import line_info
+from rocdbg.debugger.reports.place_resolution import SourceFile, SourcePlace, UnknownLineError
 from rocdbg.debugger.reports.program_tables import unit_facts
 from rocdbg.errors import Error
 
@@ -303,7 +304,7 @@ def _write_line(shell: Shell, found: SourcePlace) -> None:
     address = found.address
     if address is None and found.function is not None and found.function.low_pc is not None:
         address = session.inferior.need_program().to_loaded(found.function.low_pc)
-    info = session.symbols.line(found.file, found.line, address)
+    info = line_info(session.symbols, found.file, found.line, address)
     where = f'Line {info.line} of "{shown_name(shell, info.file)}"'
     begins = f"{info.low:#x} <{info.low_name}>" if info.low_name else f"{info.low:#x}"
     ends = f"{info.high:#x} <{info.high_name}>" if info.high_name else f"{info.high:#x}"

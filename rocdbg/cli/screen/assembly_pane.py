@@ -13,6 +13,7 @@ from rocdbg.cli.screen.session_view import View
 from rocdbg.cli.screen.source_pane import on_current
 from rocdbg.cli.source_listing import shown_instruction
 from rocdbg.debugger.reports.disassembly import DisassemblyLine, function_bounds
+from rocdbg.debugger.reports.line_info import line_info
 from rocdbg.errors import Error
 
 NO_CODE = "[ No Assembly Available ]"
@@ -50,7 +51,7 @@ class AssemblyPane(Pane):
             address = int(view.frame.pc) if view.frame is not None else None
             if address is None:
                 place = view.listed
-                address = session.symbols.line(place.file, place.line).low if place is not None else None
+                address = line_info(session.symbols, place.file, place.line).low if place is not None else None
             if address is None:
                 return []
             low, high = self._range(view, address)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocdbg.debugger.reports.lane_positions_report import WaveStanding, lanes_by_line, standing
-from rocdbg.debugger.reports.place_queries import SourcePlace
+from rocdbg.debugger.reports.place_resolution import SourcePlace
 from rocdbg.debugger.reports.register_changes import Snapshot, register_names
 from rocdbg.errors import Error
 

@@ -8,7 +8,7 @@ from rocdbg.cli.screen.pane import Pane
 from rocdbg.cli.screen.session_view import View
 from rocdbg.debugger import lane_ranges
 from rocdbg.debugger.program.source_files import SourceText
-from rocdbg.debugger.reports.place_queries import SourcePlace
+from rocdbg.debugger.reports.place_resolution import SourcePlace
 from rocdbg.errors import Error
 
 NO_SOURCE = "[ No Source Available ]"

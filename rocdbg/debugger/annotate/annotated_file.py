@@ -21,10 +21,10 @@ from rocdbg.codeobject.elf import Elf
 from rocdbg.codeobject.elf_rewriting import with_sections
 from rocdbg.debugger.annotate.recovered_entries import Annotation
 from rocdbg.debugger.frames.machine_code import MachineCode
-from rocdbg.debugger.frames.unwind_rules import Unwinder
+from rocdbg.debugger.frames.unwind_sources import Unwinder
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import CfaExpression, UndefinedRule
+from rocdbg.dwarf.cfi_rule_types import CfaExpression, UndefinedRule
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.dwarf.rewriting.entry_writer import rewrite_entries

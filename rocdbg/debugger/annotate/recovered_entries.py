@@ -17,7 +17,7 @@ from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.physical_frame import PRIVATE_BASE
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
-from rocdbg.dwarf.cfi_rows import Row
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.encoding import assemble

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
-from rocdbg.debugger.breakpoints.watched_memory import WatchedPlace
+from rocdbg.debugger.breakpoints.watch_location_place import WatchedPlace
 from rocdbg.debugger.target.capabilities.runnable import WatchedMemory
 from rocdbg.debugger.values.value import Value
 

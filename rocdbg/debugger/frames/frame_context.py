@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from rocdbg.addresses import NOWHERE, FileAddress, LoadedAddress
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
-from rocdbg.debugger.frames.unwind_rules import FoundRow, UnwindRow, complain
+from rocdbg.debugger.frames.unwind_sources import FoundRow, UnwindRow, complain
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture

@@ -17,7 +17,7 @@ from rocdbg.debugger.values.flag_registers import flags_type
 from rocdbg.debugger.values.located_values import LocationStorage
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError, CallbackStorage
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.info.types import ArrayType, Type, VectorType
 from rocdbg.dwarf.location import LocationDescription, Place
 from rocdbg.isa import operands

@@ -19,7 +19,7 @@ from rocdbg.debugger.frames.call_sites import DescribedCalls
 from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
-from rocdbg.debugger.frames.unwind_rules import PROLOGUE, Unwinder
+from rocdbg.debugger.frames.unwind_sources import PROLOGUE, Unwinder
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.capabilities.target_state import Target

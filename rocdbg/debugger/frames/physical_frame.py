@@ -9,7 +9,7 @@ from rocdbg import dwarf
 from rocdbg.addresses import NOWHERE, LoadedAddress
 from rocdbg.debugger.base.errors import NoRegistersError
 from rocdbg.debugger.frames.entry_point_of_frame import entered_through
-from rocdbg.debugger.frames.unwind_rules import Elsewhere, FoundRow, Rows
+from rocdbg.debugger.frames.unwind_sources import Elsewhere, FoundRow, Rows
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import Expression, ExpressionLike

@@ -28,7 +28,7 @@ from rocdbg.debugger.program.assembler_macro_lines import Expansions
 from rocdbg.debugger.program.complaints import Complaints
 from rocdbg.debugger.program.function_extents import FunctionExtents
 from rocdbg.debugger.program.labels import Labels
-from rocdbg.debugger.program.prologue_ends import begins_instruction, can_be_passed_by
+from rocdbg.debugger.program.prologue_end_checks import begins_instruction, can_be_passed_by
 from rocdbg.debugger.program.source_files import modified
 from rocdbg.dwarf.architecture import Architecture, architecture_by_name
 from rocdbg.dwarf.info import DebugInfo, Function, LineRow, SourceFile, Type

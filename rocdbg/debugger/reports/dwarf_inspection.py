@@ -19,8 +19,7 @@ from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.variable_coverage import CoverageRow, coverage_rows
 from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     ExpressionRule,
     OffsetRule,
@@ -30,6 +29,7 @@ from rocdbg.dwarf.cfi_rules import (
     UndefinedRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.expression_text import format_operation
 from rocdbg.dwarf.info import Variable
 from rocdbg.errors import Error

@@ -1,17 +1,16 @@
-"""Queries about the program's symbols, for ``info symbol``, ``info line``, ``info scope`` and others."""
+"""Queries about the program's symbols, for ``info symbol``, ``info address``, ``info functions`` and others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from rocdbg import work
-from rocdbg.addresses import FileAddress, LoadedAddress
+from rocdbg.addresses import LoadedAddress
 from rocdbg.codeobject.demangle import demangle
 from rocdbg.debugger.base.engine_settings import Settings
-from rocdbg.debugger.base.errors import DebuggerError, NoProgramError, NoSymbolError
+from rocdbg.debugger.base.errors import NoProgramError, NoSymbolError
 from rocdbg.debugger.base.patterns import compile_pattern
 from rocdbg.debugger.expr.names.known_variables import lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
@@ -21,13 +20,7 @@ from rocdbg.debugger.program.lds_layout import is_unplaced, place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_descriptions import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows
-from rocdbg.dwarf.info import (
-    Function,
-    InlinedSubroutine,
-    LineRow,
-    SourceFile,
-    Variable,
-)
+from rocdbg.dwarf.info import Function, SourceFile, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.all_names import NameKind
 
@@ -50,35 +43,11 @@ class SymbolPlace(Struct, frozen=True):
     object: str
 
 
-class LineInfo(Struct, frozen=True):
-    """``info line``: the code of a line as loaded. ``low == high`` if the line has no code."""
-
-    file: SourceFile
-    line: int
-    low: int
-    high: int
-    low_name: str | None
-    high_name: str | None
-    has_code: bool = True
-
-
 class PlainSymbol(Struct, frozen=True):
     """A symbol without debug information, as loaded."""
 
     address: int
     name: str
-
-
-LABEL_SIZE = 8
-"""The size of an address in bytes, which GDB uses as the size of a label."""
-
-
-class ScopeSymbol(Struct, frozen=True):
-    """``info scope``: a local variable, its location as text, and its size."""
-
-    name: str
-    where: str
-    length: int | None
 
 
 class Symbols:
@@ -115,6 +84,11 @@ class Symbols:
             raise NoProgramError
         return program
 
+    @property
+    def mangled(self) -> bool:
+        """Whether symbols at addresses are shown mangled (`set print asm-demangle off`)."""
+        return not self._settings.print.asm_demangle
+
     def symbol_at(self, address: int) -> SymbolPlace | None:
         """Return the symbol that contains a loaded address."""
         program = self.program
@@ -133,63 +107,26 @@ class Symbols:
         )
         return SymbolPlace(found[0], found[1], section, program.uri)
 
-    def line(self, file: SourceFile, line: int, address: int | None = None) -> LineInfo:
-        """Return the first code of a line, or the code around a loaded address; without code, where it would be.
-
-        The first program that has code for the line is used, otherwise the first with code for the file.
-        """
-        having = [one for one in self._programs() if one.has_debug_info and file in one.info.source_files]
-        program = next((one for one in having if one.info.rows_of_line(file, line)), (having or [self.program])[0])
-        if address is not None:
-            around = program.info.line_at(program.to_file(LoadedAddress(address)))
-            if around is not None:
-                return self._line_info(program, file, line, around.address, self._end(program, around))
-        rows = [row for row in program.info.rows_of_line(file, line) if row.is_stmt]
-        if rows:
-            return self._line_info(program, file, line, rows[0].address, self._end(program, rows[0]))
-        for where in program.expansions.lines_of(file, line):
-            return self.line(*where)
-        following = [n for n in program.info.lines_with_code(file) if n > line]
-        if not following:
-            raise DebuggerError(f'Line number {line} is out of range for "{file.name}".')
-        rows = program.info.rows_of_line(file, following[0])
-        at = rows[0].address if rows else FileAddress(0)
-        return replace(self._line_info(program, file, line, at, at), has_code=False)
-
-    @staticmethod
-    def _end(program: Program, row: LineRow) -> FileAddress:
-        """Return where the next row begins."""
-        if row.end_address > row.address:
-            return row.end_address
-        last = program.info.line_at(row.address)
-        return last.end_address if last is not None else row.address
-
-    def _line_info(
-        self, program: Program, file: SourceFile, line: int, start: FileAddress, end: FileAddress
-    ) -> LineInfo:
-        low, high = program.to_loaded(start), program.to_loaded(end)
-        mangled = not self._settings.print.asm_demangle
-        low_name = program.symbolize(low, data=False, mangled=mangled)
-        return LineInfo(file, line, low, high, low_name, program.symbolize(high, data=False, mangled=mangled))
-
     def data_name(self, address: LoadedAddress) -> str:
         """Return an address with its symbol: ``0x4034 <_ZL7counter>``."""
-        name = self.program.symbolize(address, data=True, mangled=not self._settings.print.asm_demangle)
+        name = self.program.symbolize(address, data=True, mangled=self.mangled)
         return f"{address:#x} <{name}>" if name else f"{address:#x}"
 
     def functions(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
         """Return the functions with code whose name and type match the regular expressions, by file and name."""
-        return function_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
+        return function_rows(self.programs, compile_pattern(pattern), compile_pattern(of_type))
 
     def variables(self, pattern: str = "", of_type: str = "") -> list[SymbolRow]:
         """Return the global and static variables whose name and type match the expressions, by file and name."""
-        return variable_rows(self._programs(), compile_pattern(pattern), compile_pattern(of_type))
+        return variable_rows(self.programs, compile_pattern(pattern), compile_pattern(of_type))
 
     def types(self, pattern: str = "") -> list[SymbolRow]:
         """Named types whose name matches the regular expression, by file and name."""
-        return type_rows(self._programs(), compile_pattern(pattern))
+        return type_rows(self.programs, compile_pattern(pattern))
 
-    def _programs(self) -> Sequence[Program]:
+    @property
+    def programs(self) -> Sequence[Program]:
+        """All code objects of the program; empty if there is none."""
         first = self._get()
         return [*self._all()] or ([first] if first is not None else [])
 
@@ -224,33 +161,7 @@ class Symbols:
     def sources(self) -> Sequence[SourceFile]:
         """All source files. Raises `NoProgramError`."""
         _ = self.program
-        return [file for program in self._programs() if program.has_debug_info for file in program.info.source_files]
-
-    def scope_symbols(self, address: FileAddress) -> list[ScopeSymbol]:
-        """``info scope``: the variables of the blocks around a file address, innermost first."""
-        found = []
-        scopes = self.program.info.scopes_at(address) if self.program.has_debug_info else ()
-        function = scopes[-1] if scopes else None
-        for scope in scopes:
-            if isinstance(scope, InlinedSubroutine) and scope.entry_pc is not None:  # GDB counts the call as a symbol
-                at = self.program.to_loaded(scope.entry_pc)
-                found.append(ScopeSymbol(Program.function_title(scope.function), f"a function at address {at:#x}", 1))
-            for variable in scope.variables:
-                if variable.name:
-                    where = self.where(variable, function if isinstance(function, Function) else None)
-                    found.append(ScopeSymbol(variable.name, where, variable.type.size))
-            for label in scope.labels:
-                at = self.program.to_loaded(label.address)
-                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
-            if isinstance(scope, InlinedSubroutine):
-                break
-        if not scopes and self.program.has_debug_info:
-            # assembly has no functions: its labels are the unit's, as in GDB
-            unit = self.program.info.unit_at(address)
-            for label in self.program.labels.of_unit(unit) if unit is not None else ():
-                at = self.program.to_loaded(label.address)
-                found.append(ScopeSymbol(label.name, f"a label at address {at:#x}", LABEL_SIZE))
-        return found
+        return [file for program in self.programs if program.has_debug_info for file in program.info.source_files]
 
     def where(self, variable: Variable, function: Function | None = None) -> str:
         """Return the location of a variable (of ``function``) as text, for ``info address`` and ``info scope``."""

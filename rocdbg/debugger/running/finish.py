@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
-from rocdbg.debugger.frames.calling_convention import return_value
 from rocdbg.debugger.frames.frames import Frame, FrameKind, physical_place
+from rocdbg.debugger.frames.returned_values import return_value
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import run_to

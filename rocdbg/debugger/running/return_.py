@@ -11,9 +11,10 @@ from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.expr.casting import aggregate_cast, cast
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import decay
-from rocdbg.debugger.frames.calling_convention import Parts, is_gccs, returned_parts, returns_by_reference
+from rocdbg.debugger.frames.calling_convention import Parts, is_gccs
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame, FrameKind
+from rocdbg.debugger.frames.returned_values import returned_parts, returns_by_reference
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

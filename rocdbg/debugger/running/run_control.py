@@ -14,7 +14,7 @@ from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint
 from rocdbg.debugger.breakpoints.catcher import Catcher
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import Print
-from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watch_triggers import Watcher
 from rocdbg.debugger.running.calling.called_functions import FunctionCalls, value_of_lanes
 from rocdbg.debugger.running.driving import Driving
 from rocdbg.debugger.running.finish import finish

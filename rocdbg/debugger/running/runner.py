@@ -17,7 +17,7 @@ from rocdbg.debugger.breakpoints.catcher import Catcher
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint
 from rocdbg.debugger.breakpoints.compiled_conditions import NativeConditions
 from rocdbg.debugger.breakpoints.dynamic_printf import print_hits
-from rocdbg.debugger.breakpoints.watcher import Watcher
+from rocdbg.debugger.breakpoints.watch_triggers import Watcher
 from rocdbg.debugger.breakpoints.watchpoints import Trigger, Watchpoint
 from rocdbg.debugger.expr.evaluator import value_tree
 from rocdbg.debugger.expr.names.meanings import has_effect

@@ -29,7 +29,7 @@ from rocdbg.sim.core.memory import Allocation, AllocationError, AllocationKind, 
 from rocdbg.sim.core.memory import MemoryAccessError as SimMemoryAccessError
 from rocdbg.sim.core.run_options import RunOptions, RunRequestError
 from rocdbg.sim.core.stops import Stop
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 

@@ -24,7 +24,7 @@ from rocdbg.sim.core.memory import AllocationKind
 from rocdbg.sim.core.run_options import Followed, RunOptions, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Stop, StopKind
-from rocdbg.sim.core.watches import Access, WatchedBytes
+from rocdbg.sim.core.watched_words import Access, WatchedBytes
 from rocdbg.sim.device.checkpoint_recorder import HistoryError, Recorder
 from rocdbg.sim.device.journal import Journal
 

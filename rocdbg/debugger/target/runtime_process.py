@@ -18,8 +18,8 @@ from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
 from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.host.client_process import ProgramProcess
+from rocdbg.host.find_runtime_library import runtime_library
 from rocdbg.host.gpu_side import load_gpu_side
-from rocdbg.host.library import runtime_library
 from rocdbg.host.processor import PacketProcessor
 from rocdbg.host.queues import ProgramQueue
 from rocdbg.host.server import Server

@@ -9,7 +9,7 @@ from rocdbg.arch.lane_sets import lane_mask
 from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind, WatchedMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import ABORT_TRAP, Fault, Space, Stop, StopKind
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 from rocdbg.sim.faults import sentence
 
 _KINDS = {

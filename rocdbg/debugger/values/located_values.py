@@ -8,7 +8,7 @@ from rocdbg import dwarf
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import Absence, AbsentError, Address, Memory, MemoryStorage
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.errors import UndefinedValue
 from rocdbg.dwarf.info import Exprloc, Variable

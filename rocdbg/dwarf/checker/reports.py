@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rocdbg.dwarf.checker.rules import RULES, Finding
+from rocdbg.dwarf.checker.findings import Finding
+from rocdbg.dwarf.checker.rule_table import RULES
 
 __all__ = ["as_json", "as_sarif", "as_text"]
 

@@ -5,29 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocdbg.addresses import FileAddress
-from rocdbg.dwarf.info.model import CodeLocation, LineRow, SourceFile
+from rocdbg.dwarf.info.model import CodeLocation, SourceFile
 from rocdbg.dwarf.info.scopes import Function, InlinedSubroutine, Scope
 
 if TYPE_CHECKING:
     from rocdbg.dwarf.info.debug_info import DebugInfo
-
-
-def after_prologue(rows: list[LineRow], entry: FileAddress, start: FileAddress) -> FileAddress:
-    """The address after a function's prologue. ``rows`` are the function's rows, ``entry`` is where it is entered, and
-    ``start`` is where its execution begins.
-
-    If the compiler marked the end of the prologue, that is the address. Otherwise it is the address of the second line:
-    the first row after the entry's that has a line (GDB's rule, which works because compilers write one row for the
-    opening brace and one for the first statement). If there is only one line, it is the start. If the prologue would
-    end before ``start``, the function has no prologue, and the address is ``start``.
-    """
-    marked = [row.address for row in rows if row.prologue_end and row.address >= entry]
-    if marked:
-        return next((address for address in marked if address >= start), start)
-    for row in rows:
-        if row.address > start and row.line != 0 and row.is_stmt:
-            return row.address
-    return start
 
 
 def function_locations(info: DebugInfo, function: Function) -> list[CodeLocation]:

@@ -8,13 +8,14 @@ from pathlib import PurePosixPath
 
 from rocdbg.addresses import FileAddress
 from rocdbg.dwarf.info.all_names import DeclaredName, all_names
-from rocdbg.dwarf.info.code_locations import after_prologue, function_locations, line_locations, location_at
+from rocdbg.dwarf.info.code_locations import function_locations, line_locations, location_at
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.entries import Entries
 from rocdbg.dwarf.info.function_index import FunctionIndex
 from rocdbg.dwarf.info.lines import LineTable
 from rocdbg.dwarf.info.model import AddressRange, CodeLocation, LineRow, SourceFile
 from rocdbg.dwarf.info.namespaces import Namespaces
+from rocdbg.dwarf.info.prologue_end import prologue_end
 from rocdbg.dwarf.info.scopes import Entity, Function, InlinedSubroutine, Scope, Variable
 from rocdbg.dwarf.info.sections import Sections
 from rocdbg.dwarf.info.split_units import SplitFiles
@@ -291,16 +292,7 @@ class DebugInfo:
         without code.
         """
         if function not in self._breakpoint_addresses:
-            entry = function.entry_pc
-            start = None if entry is None else self.starts(entry)
-            found = start
-            if entry is not None and start is not None:
-                rows = self.lines_of(function)
-                found = after_prologue(rows, entry, start)
-                behind = any(row.is_stmt and row.line and start < row.address < found for row in rows)
-                if not self.is_code(start, found) or (behind and self.can_be_passed_by(start, found)):
-                    found = start
-            self._breakpoint_addresses[function] = found
+            self._breakpoint_addresses[function] = prologue_end(self, function)
         return self._breakpoint_addresses[function]
 
     def breakpoint_locations(self, function: Function) -> list[CodeLocation]:

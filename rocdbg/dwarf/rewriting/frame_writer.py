@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rocdbg.dwarf.cfi_rows import Row
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRule,
     ExpressionRule,
@@ -17,6 +16,7 @@ from rocdbg.dwarf.cfi_rules import (
     ValExpressionRule,
     ValOffsetRule,
 )
+from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.errors import DwarfError
 

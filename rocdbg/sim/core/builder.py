@@ -12,13 +12,14 @@ once. The payload of a NaN result is whatever the primitive gives; rules for can
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Union
 
 from msgspec import Struct
+
+from rocdbg.sim.core.mode_rounding import ModeRounding
 
 
 class Type(Struct, frozen=True):
@@ -385,53 +386,16 @@ class InexactError(Exception):
     """A primitive that rounds to nearest is used where the instruction rounds otherwise."""
 
 
-class Arithmetic(ABC):
+class Arithmetic(ModeRounding):
     """What values record into: the primitives."""
 
-    rounding: tuple[int, int] = (0, 0)
-    """MODE's rounding that `rounded` applies: of f32 results, then of f16 and f64 results."""
     keeps_signaling: bool = False
     """Whether signaling NaNs pass through arithmetic unchanged (MODE.IEEE is clear, before GFX12)."""
-    on_rounding: Callable[[Op, Type, Sequence[Value], Value], None] | None = None
-    """Called with each primitive that `rounded` applies, with its result (arithmetic exceptions)."""
-
-    def rounding_of(self, type: Type) -> int:
-        """0 nearest even, 1 +inf, 2 -inf, 3 zero."""
-        return self.rounding[0 if type is F32 else 1] if type.is_float else 0
-
-    def rounded(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
-        """Apply a primitive of `ROUNDING`, rounding as the instruction's MODE says."""
-        mode, observer = self.rounding_of(type), self.on_rounding
-        if not mode and observer is None:
-            return self.emit(op, type, args)
-        with self.nearest():
-            result = self.emit_directed(op, type, args, mode) if mode else self.emit(op, type, args)
-            if observer is not None:
-                observer(op, type, args, result)
-            return result
-
-    @contextmanager
-    def nearest(self) -> Iterator[None]:
-        """Make the primitives inside round to nearest whatever MODE says: for exact steps, and those whose error is
-        corrected later."""
-        saved, self.rounding = self.rounding, (0, 0)
-        try:
-            yield
-        finally:
-            self.rounding = saved
-
-    @abstractmethod
-    def emit_directed(self, op: Op, type: Type, args: Sequence[Value], mode: int) -> Value:
-        """Apply a primitive of `ROUNDING` other than FDIV and SQRT, rounding toward +inf (1), -inf (2) or zero (3)."""
 
     def check_exact(self, op: Op, type: Type) -> None:
         """Raise InexactError if ``op`` would round to nearest in an instruction that rounds otherwise."""
         if op in ROUNDING and self.rounding_of(type):
             raise InexactError(f"{op.name} to {type.name}")
-
-    @abstractmethod
-    def emit(self, op: Op, type: Type, args: Sequence[Value]) -> Value:
-        """Apply a primitive; the result is uniform if all arguments are."""
 
     @abstractmethod
     def contains(self, name: str, table: Sequence[int], key: Value, where: Value) -> Value:

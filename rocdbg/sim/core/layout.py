@@ -301,7 +301,7 @@ ENV: Final = make_fields(
     ("gds_size", 8),  # its bytes
     ("gws_pointer", 8),  # host address of the global wave sync resources (`global_share`)
     ("checks", 8),  # host address of the entries of checks at stops (`checks`)
-    ("watches", 8),  # host address of the watched words (`watches`)
+    ("watches", 8),  # host address of the watched words (`watched_words`)
     ("touches", 8),  # host address of the bytes whose reads are watched too
     ("watch_pc", 8),  # after Status.WATCH: the instruction that changed a watched word
     ("watch_lanes", 8),  # after Status.WATCH: the lanes that took part in its last access

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from rocdbg.errors import Error
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.stop_plan import StopPlan
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 
 
 class RunOptions(Struct, frozen=True):

@@ -12,7 +12,7 @@ from rocdbg.sim.core.arithmetic_exceptions import Cause
 from rocdbg.sim.core.memory import Allocation
 
 if TYPE_CHECKING:
-    from rocdbg.sim.core.watches import Change
+    from rocdbg.sim.core.watched_words import Change
     from rocdbg.sim.core.wave import Wave
 
 

@@ -26,7 +26,7 @@ from rocdbg.sim.core.memory import Allocation, AllocationKind, GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.scratch import area_size, buffer_descriptor
 from rocdbg.sim.core.stops import Stop, StopKind
-from rocdbg.sim.core.watches import ExistingWatches
+from rocdbg.sim.core.watched_words import ExistingWatches
 from rocdbg.sim.core.wave import Wave, state_block
 from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.kernarg import HiddenValues, implicit_arguments

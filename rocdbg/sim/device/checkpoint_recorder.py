@@ -25,7 +25,7 @@ from rocdbg.sim.architecture.state import ArchitecturalState, ArchitectureError,
 from rocdbg.sim.core.memory import Allocation
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, Stops
 from rocdbg.sim.core.stops import Stop, StopKind
-from rocdbg.sim.core.watches import EVERY_ACCESS, Access
+from rocdbg.sim.core.watched_words import EVERY_ACCESS, Access
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.journal import Entry, Given, Journal, Written

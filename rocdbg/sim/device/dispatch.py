@@ -18,7 +18,7 @@ from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
-from rocdbg.sim.core.watches import ExistingWatches
+from rocdbg.sim.core.watched_words import ExistingWatches
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.budget import Budget
 from rocdbg.sim.device.called_function_run import Excursion

@@ -22,7 +22,7 @@ from rocdbg.sim.core.checks import Answers, Table
 from rocdbg.sim.core.global_share import GlobalShare
 from rocdbg.sim.core.layout import ENV, WINDOW_BASE, WORDS, Status
 from rocdbg.sim.core.stop_plan import StopPlan
-from rocdbg.sim.core.watches import Access, Change, WatchedBytes, WatchTable
+from rocdbg.sim.core.watched_words import Access, Change, WatchedBytes, WatchTable
 from rocdbg.sim.engine.instruction_cache import Fetch
 from rocdbg.sim.engine.native_guard import Crash, guard
 from rocdbg.sim.engine.translations import Translations

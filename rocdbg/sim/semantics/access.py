@@ -59,7 +59,7 @@ class Context(Struct, frozen=True):
     exceptions: bool = False
     """Whether instructions record the arithmetic exceptions that they raise (`rocdbg.sim.semantics.exceptions`)."""
     watching: bool = False
-    """Whether watched words are compared after instructions that may change them (`rocdbg.sim.core.watches`)."""
+    """Whether watched words are compared after instructions that may change them (`rocdbg.sim.core.watched_words`)."""
     touching: bool = False
     """Whether every access is compared, too."""
     noted: bool = False

@@ -64,7 +64,7 @@ class BlockCalls(BlockRegisters):
         ]
 
     def leave_if_watched(self, accesses: bool) -> None:
-        """End the instruction with WATCH if a watched word has changed (`watches`).
+        """End the instruction with WATCH if a watched word has changed (`watched_words`).
 
         With ``accesses``, also end it if it has accessed memory for which every access is reported.
         """

@@ -1,10 +1,10 @@
-"""The native routine that compares watched words (`rocdbg.sim.core.watches`)."""
+"""The native routine that compares watched words (`rocdbg.sim.core.watched_words`)."""
 
 from __future__ import annotations
 
 from rocdbg.sim.core.builder import I64, Value
 from rocdbg.sim.core.layout import ENV_KIND, ENV_POINTER
-from rocdbg.sim.core.watches import FIRST_WAVE, LAST_WAVE, MASK, ROW_WORDS, TOUCH_WORDS, VALUE, WORD
+from rocdbg.sim.core.watched_words import FIRST_WAVE, LAST_WAVE, MASK, ROW_WORDS, TOUCH_WORDS, VALUE, WORD
 from rocdbg.sim.translator.routine import Routine
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.cfa_instructions import CFA_INSTRUCTIONS
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRegister,
     CfaRule,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaRegister,
     OffsetRule,
     RegisterRule,

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from rocdbg.dwarf.info import DebugInfo
-from rocdbg.dwarf.info.code_locations import after_prologue
 from rocdbg.dwarf.info.model import LineRow, SourceFile
+from rocdbg.dwarf.info.prologue_end import after_prologue
 
 FILE = SourceFile("f.c", "/src", "/src/f.c")
 

@@ -149,6 +149,31 @@ def test_form(form: int, data: bytes, at: int, expected: AttributeValue) -> None
     assert [str(type) for type in info.types_named("end")] == ["end"]  # the skip program went as far
 
 
+SIZED_BY_UNIT = {
+    0x01: lambda version, wide, address: address,
+    0x10: lambda version, wide, address: address if version == 2 else wide,
+    **dict.fromkeys((0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21), lambda version, wide, address: wide),
+}
+"""Forms whose size depends on the unit: DWARF 5 sections 7.4, 7.5.5, and DWARF 2 section 7.5.4 for references."""
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(("version", "address_size"), [(2, 4), (2, 8), (3, 4), (3, 8), (4, 8), (5, 4), (5, 8)])
+def test_sizes_that_depend_on_the_unit(version: int, address_size: int, wide: bool) -> None:
+    assert {form for form, (_, shape, _) in FORMS.items() if shape.name in ("ADDRESS", "OFFSET", "REF_ADDR")} == set(
+        SIZED_BY_UNIT)
+    for form, size_of in SIZED_BY_UNIT.items():
+        size = size_of(version, 8 if wide else 4, address_size)
+        abbrev = abbreviation(1, COMPILE_UNIT, True) + abbreviation(2, VARIABLE, False, (USER, form)) + abbreviation(
+            3, BASE_TYPE, False, (NAME, 0x08)
+        ) + b"\0"
+        body = b"\1\2" + b"\1".ljust(size, b"\0") + b"\3end\0\0"
+        data = unit(version, body, wide=wide, address_size=address_size)
+        info = DebugInfo({".debug_info": data, ".debug_abbrev": abbrev, **TABLES})
+        assert [die.name for die in info.units[0].top.children] == [None, "end"], FORMS[form][0]
+        assert [str(type) for type in info.types_named("end")] == ["end"]  # the skip program went as far
+
+
 @pytest.mark.parametrize(
     ("form", "data", "expected"),
     [

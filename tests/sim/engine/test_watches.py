@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
-from rocdbg.sim.core.watches import WatchedBytes
+from rocdbg.sim.core.watched_words import WatchedBytes
 
 pytestmark = pytest.mark.llvm
 
@@ -96,6 +97,54 @@ def test_words_are_watched_byte_by_byte(assembled: Callable[..., Any]) -> None:
     lds = int(run.wave.lds.ctypes.data)
     stop = run.dispatch.run(RunOptions(watches=[WatchedBytes(lds, 256)]))
     assert stop.lanes == tuple(range(64))
+
+
+EVERY_ACCESS = """
+v_lshlrev_b32 v1, 5, v0
+s_mov_b32 m0, -1
+v_add_u32 v4, 0x11, v0
+v_add_u32 v5, 0x2200, v0
+v_add_u32 v6, 0x330000, v0
+v_add_u32 v7, 0x44000000, v0
+ds_write_b8 v1, v4
+ds_write_b16 v1, v5 offset:2
+ds_write_b32 v1, v6 offset:4
+ds_write2_b32 v1, v4, v7 offset0:2 offset1:3
+ds_write2_b64 v1, v[4:5], v[6:7] offset0:2 offset1:3
+ds_write2st64_b32 v0, v5, v6 offset0:8 offset1:9
+ds_write_b8_d16_hi v1, v6 offset:1
+s_waitcnt lgkmcnt(0)
+ds_read_u8 v8, v1
+ds_read_i16 v9, v1 offset:2
+ds_read_b64 v[10:11], v1 offset:8
+ds_read2_b32 v[12:13], v1 offset0:3 offset1:5
+ds_read2_b64 v[14:17], v1 offset0:1 offset1:3
+ds_read2st64_b32 v[18:19], v0 offset0:9 offset1:8
+ds_add_rtn_u32 v20, v1, v5 offset:4
+ds_wrxchg2_rtn_b32 v[22:23], v1, v6, v7 offset0:6 offset1:0
+s_waitcnt lgkmcnt(0)
+.globl finish
+finish:
+"""
+
+
+def test_instructions_do_the_same_where_memory_is_watched(assembled: Callable[..., Any]) -> None:
+    """Watched accesses of LDS go another way than others."""
+    def state(watched: list[WatchedBytes]) -> tuple[bytes, list[bytes]]:
+        run = assembled("gfx90a", EVERY_ACCESS)
+        options = RunOptions(stop_pcs={run.at("finish")}, watches=[replace(each, host=each.host + int(
+            run.wave.lds.ctypes.data)) for each in watched])
+        stops = 0
+        while (stop := run.dispatch.run(options)).kind is StopKind.WATCH:
+            stops += 1
+        assert stop.kind is StopKind.BREAKPOINT
+        assert bool(stops) == bool(watched)
+        return run.wave.lds.tobytes(), [run.wave.vgpr(n).tobytes() for n in range(4, 24)]
+
+    plain = state([])
+    assert [n for n, data in enumerate(plain[1], 4) if not any(data)] == [21]  # nothing is loaded there
+    assert state([WatchedBytes(40, 4)]) == plain
+    assert state([WatchedBytes(40, 4, accesses=True), WatchedBytes(2304, 64)]) == plain
 
 
 READS = """

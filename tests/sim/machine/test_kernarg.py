@@ -61,6 +61,15 @@ def test_hidden_arguments(kind: str, size: int, value: int) -> None:
     assert data[:8] == bytes(8)
 
 
+@pytest.mark.parametrize(
+    ("grid", "dimensions"), [((9, 1, 1), 1), ((1, 1, 1), 1), ((9, 2, 1), 2), ((9, 2, 2), 3), ((1, 1, 2), 3)]
+)
+def test_dimensions_of_a_grid(grid: tuple[int, int, int], dimensions: int) -> None:
+    hidden = HiddenValues(grid, (1, 1, 1), 0, 0, 0, 0)
+    assert build_segment("k", metadata(("hidden_grid_dims", 0, 2), size=2), 2, [], hidden)[0] == dimensions
+    assert KernelPacket(grid, (1, 1, 1), 0, 0, 0, 0).to_bytes()[2] == dimensions
+
+
 def test_raw_bytes_are_for_kernels_without_metadata() -> None:
     assert build_segment("k", None, 8, b"0123456789", HIDDEN)[:12] == b"0123456789\0\0"
     with pytest.raises(KernargError, match="must be given as raw bytes"):

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from rocdbg.api import launch_file
+from rocdbg.sim.architecture.places import Memory
 from rocdbg.sim.core.layout import VGPRS
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device import checkpoint_recorder
 from rocdbg.sim.device.checkpoint_recorder import HistoryError, Recorder
 from rocdbg.sim.device.dispatch import Dispatch
+from rocdbg.sim.device.journal import Free, Given, Journal, Written
 from rocdbg.sim.device.machine import Machine
 from tests.breadth import EVERYTHING, some_of
 
@@ -173,6 +175,17 @@ def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
         assert run.state() == states[middle]
         run.recorder.go(end)
         assert run.state() == finished and run.recorder.live
+
+
+def test_entries_of_a_journal_by_position() -> None:
+    """The instruction at a position belongs to the entry that ends behind it; writes have no instructions."""
+    written = Written(5, Memory(0), b"x")
+    journal = Journal([Free(5), written, Given(9, 2, 0, 0, 0, 0), Free(12)])
+    assert [journal.index_at(position) for position in (0, 4, 5, 8, 9, 11, 12)] == [0, 0, 2, 2, 3, 3, 4]
+    journal.cut(2, 7)
+    assert [entry.end for entry in journal.entries] == [5, 5, 7]
+    journal.cut(1, 5)
+    assert journal.entries == [Free(5)]
 
 
 def test_positions_out_of_the_history_are_refused() -> None:

@@ -21,7 +21,7 @@ from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.values.lane_memory import LaneMemory, WatchedMemory
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.any_lane import LANE_BITS, LaneDword, depends_on_lane
-from rocdbg.dwarf.composite import CompositeStorage
+from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.types import (

@@ -26,8 +26,8 @@ from rocdbg.debugger.frames.calling_convention import (
     in_memory,
     is_by_reference,
     registers_counted,
-    returned_parts,
 )
+from rocdbg.debugger.frames.returned_values import returned_parts
 from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
 from rocdbg.debugger.values.value import Value

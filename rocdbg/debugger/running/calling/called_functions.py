@@ -27,8 +27,9 @@ from rocdbg.debugger.expr.parsing import syntax
 from rocdbg.debugger.expr.parsing.kept_trees import nesting_limited
 from rocdbg.debugger.expr.program_data import Data
 from rocdbg.debugger.expr.value_access import follow
-from rocdbg.debugger.frames.calling_convention import is_clangs, returns_by_reference, value_in_registers
+from rocdbg.debugger.frames.calling_convention import is_clangs
 from rocdbg.debugger.frames.inferior import Inferior
+from rocdbg.debugger.frames.returned_values import returns_by_reference, value_in_registers
 from rocdbg.debugger.running.calling.called_arguments import Arguments, LaneArguments
 from rocdbg.debugger.running.runner import Runner
 from rocdbg.debugger.running.stop_events import StopReason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["RULES", "Finding", "Rule"]
+__all__ = ["RULES", "Rule"]
 
 
 class Rule(Struct, frozen=True):
@@ -13,26 +13,6 @@ class Rule(Struct, frozen=True):
     id: str
     section: str
     text: str
-
-
-class Finding(Struct, frozen=True):
-    """A rule (A.2 to A.7) that is broken, and where it is broken: section and offset of the entry, list, table or
-    frame; the function, source file and line if they are known; the dialect of the unit.
-    """
-
-    rule: Rule
-    message: str
-    section: str
-    offset: int
-    function: str = ""
-    file: str = ""
-    line: int = 0
-    dialect: str = ""
-
-    @property
-    def place(self) -> str:
-        """Section and offset (A.7.5): ``.debug_info+0x40``."""
-        return f"{self.section}+{self.offset:#x}"
 
 
 _ROWS = [

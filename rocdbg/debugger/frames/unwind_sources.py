@@ -16,7 +16,7 @@ from rocdbg import dwarf
 from rocdbg.addresses import FileAddress, LoadedAddress
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
-from rocdbg.dwarf.cfi_rules import Rule
+from rocdbg.dwarf.cfi_rule_types import Rule
 from rocdbg.dwarf.context import Context
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.errors import Error

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rocdbg.dwarf.architecture import Architecture, DefaultRule
 from rocdbg.dwarf.caller_registers import default_location
-from rocdbg.dwarf.cfi_rules import (
+from rocdbg.dwarf.cfi_rule_types import (
     CfaExpression,
     CfaRule,
     ExpressionRule,

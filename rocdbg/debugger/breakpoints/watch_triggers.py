@@ -18,7 +18,7 @@ from rocdbg.debugger.base.errors import ExpressionError, NoRegistersError, NoSym
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.breakpoints.register_watches import RegisterWatches
-from rocdbg.debugger.breakpoints.watched_memory import (
+from rocdbg.debugger.breakpoints.watch_location_place import (
     MAX_WATCHED,
     WatchedPlace,
     is_lane_memory,
