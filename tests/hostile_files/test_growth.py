@@ -415,7 +415,7 @@ def test_files_of_records_have_few_parts() -> None:
 
     sound = b"".join(record(2 * number) for number in range(MAX_CHUNKS))
     assert len(read_records(sound, "x.hex")) == MAX_CHUNKS
-    with pytest.raises(RecordFormatError, match="in more than 16384 places"):
+    with pytest.raises(RecordFormatError, match="has more than 16384 separate address ranges"):
         read_records(sound + record(1 << 15), "x.hex")
 
 
