@@ -56,6 +56,38 @@ def test_version_4() -> None:
     assert list(entries) == [(0x1010, 0x1020, S8), (0x8010, 0x8018, b"\x30")]
 
 
+SPLIT = len(S8).to_bytes(2, "little") + S8
+SPLIT_VERSION_4: list[tuple[str, bytes, list[tuple[int, int, bytes]]]] = [
+    ("end of list", b"\x00", []),
+    ("base address", b"\x01\x01\x04\x10\0\0\0\x20\0\0\0" + SPLIT + b"\x00", [(0x2010, 0x2020, S8)]),
+    ("start end", b"\x02\x00\x01" + SPLIT + b"\x00", [(0x1234, 0x2000, S8)]),
+    ("start length", b"\x03\x01\x10\0\0\0" + SPLIT + b"\x00", [(0x2000, 0x2010, S8)]),
+    ("offset pair", b"\x04\x10\0\0\0\x20\0\0\0" + SPLIT + b"\x00", [(0x1010, 0x1020, S8)]),
+    ("empty range", b"\x04\x10\0\0\0\x10\0\0\0" + SPLIT + b"\x00", []),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "expected"), SPLIT_VERSION_4, ids=[row[0] for row in SPLIT_VERSION_4])
+def test_split_version_4(name: str, data: bytes, expected: list[tuple[int, int, bytes]]) -> None:
+    """GNU's entries in .debug_loc.dwo."""
+    addresses = [0x1234, 0x2000]
+    entries = dwarf.parse_location_list(data, 0, 4, base_address=0x1000, debug_addr=addresses, is_split=True)
+    assert list(entries) == expected
+    for end in range(len(data)):
+        with pytest.raises(dwarf.DecodeError):
+            dwarf.parse_location_list(data[:end], 0, 4, debug_addr=addresses, is_split=True)
+
+
+def test_split_lists_that_are_damaged() -> None:
+    with pytest.raises(dwarf.DecodeError, match="unknown location list entry kind 0x5"):
+        dwarf.parse_location_list(b"\x05", 0, 4, is_split=True)
+    with pytest.raises(dwarf.IllFormed, match="no address 0x2"):
+        dwarf.parse_location_list(b"\x01\x02\x00", 0, 4, debug_addr=[1, 2], is_split=True)
+    for version, size, message in ((6, 8, "version 6"), (1, 8, "version 1"), (5, 3, "address size 3")):
+        with pytest.raises(dwarf.DecodeError, match=message):
+            dwarf.parse_location_list(b"\x00", 0, version, size)
+
+
 def test_bad_lists_are_reported_with_their_offset() -> None:
     with pytest.raises(dwarf.DecodeError) as caught:
         dwarf.parse_location_list(b"\x00\x0a", 1)

@@ -163,6 +163,15 @@ ARITHMETIC: list[tuple[tuple[object, ...], int, Callable[[int], int | None]]] = 
     ((("bregx", 2560, 0x7FFFFFFF), "lit1", "shra"), 4, lambda k: ((k + 0x7FFFFFFF + (1 << 31)) % (1 << 32) - (1 << 31)) >> 1),
     ((V0, "lit3", "shra"), 2, lambda k: ((k + (1 << 15)) % (1 << 16) - (1 << 15)) >> 3),
     ((V0, "lit3", "shr"), 1, lambda k: k % 256 >> 3),
+    ((V0, "dup", "mul"), 4, lambda k: k * k),
+    (("lit9", V0, "swap", "minus"), 4, lambda k: k - 9),
+    (("lit9", V0, "over", "plus", "plus"), 4, lambda k: k + 18),
+    ((V0, "lit9", "drop", "nop", "neg"), 4, lambda k: -k),
+    ((V0, "swap"), 4, lambda k: None),
+    ((V0, "drop", "drop"), 4, lambda k: None),
+    ((V0, "lit1", "rot"), 4, lambda k: None),
+    ((("entry_value", b"\xff"),), 4, lambda k: None),
+    ((("entry_value", assemble("lit1", "lit2")),), 4, lambda k: None),
 ]
 
 
