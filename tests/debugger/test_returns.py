@@ -11,7 +11,7 @@ import pytest
 from rocdbg.cli.shell import Shell
 from rocdbg.cli.writer import Writer
 from rocdbg.debugger import Session
-from rocdbg.debugger.frames.calling_convention import returned_parts
+from rocdbg.debugger.frames.returned_values import returned_parts
 from rocdbg.debugger.values import c_types
 from rocdbg.dwarf.info.types import ClassBody, ClassKind, ClassType, Member
 from tests.breadth import some_of
