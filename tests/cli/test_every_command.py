@@ -94,10 +94,11 @@ def in_batch(folder: Path) -> list[str]:
             command = f"source block{number}"
             (folder / f"block{number}").write_text("\n".join(lines) + "\n")
         arguments += ["-ex", command, "-ex", f"echo {MARK}\\n"]
+    above = {name: text for name, text in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")}  # "make[1]:"
     done = subprocess.run(
         [sys.executable, "-m", "rocdbg", "-nx", "-q", "-batch", *arguments], cwd=folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder)},
+        env={**above, "PYTHONPATH": str(ROOT), "HOME": str(folder)},
     )
     return [seen(text, folder) for text in done.stdout.split(f"{MARK}\n")[:-1]]
 
