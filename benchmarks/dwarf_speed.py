@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from rocdbg import dwarf  # noqa: E402
-from rocdbg.dwarf.encoding import assemble  # noqa: E402
+from rocdbg.dwarf.operation_assembler import assemble  # noqa: E402
 
 EXEC_ON_ENTRY, C1, C2 = 0x00FF_FFFF_FFFF_FF0F, 0x0000_FFFF_FFFF_0F0F, 0x0000_00FF_FF00_0303
 UINT64, ACTIVE, DIVERGENT, THEN, NESTED, SAVED, SAVED_NESTED = 0x10, 0x20, 0x21, 0x22, 0x23, 0x30, 0x31

@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))
 
 from rocdbg import Error, dwarf  # noqa: E402
 from rocdbg.dwarf.cfa_instructions import CFA_INSTRUCTIONS, CfaOperand  # noqa: E402
-from rocdbg.dwarf.encoding import assemble, encode_operation, sleb128, uleb128  # noqa: E402
-from rocdbg.dwarf.operations import DIALECTS, Operand, OperationInfo  # noqa: E402
+from rocdbg.dwarf.operation_assembler import assemble, encode_operation, sleb128, uleb128  # noqa: E402
+from rocdbg.dwarf.operation_table import DIALECTS, Operand, OperationInfo  # noqa: E402
 
 SLOW = 0.1
 """Seconds of processor time one input may take."""

@@ -19,7 +19,7 @@ from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.engine import translations
 from rocdbg.sim.engine.native_jit import Jit
-from rocdbg.sim.engine.object_cache import default_cache_directory
+from rocdbg.sim.engine.translation_cache import default_cache_directory
 
 
 def test_work_ends_where_it_is_asked_to() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocdbg.dwarf.encoding import Item
+from rocdbg.dwarf.operation_assembler import Item
 
 _SIGN: Final = 0x7FFFFFFF
 _INFINITY: Final = 0x7F800000

@@ -16,7 +16,7 @@ from rocdbg.analysis.machine_state import AGPR, EXEC_LO, VCC_LO
 from rocdbg.analysis.mask_effects import Compare, LaneOf, Number, OwnLane, OwnSlot, Place, SlotOf, Term
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import EXEC_32, EXEC_64, VCC_32, VCC_64, register_number, sgpr_number, vgpr_number
-from rocdbg.dwarf.encoding import Item
+from rocdbg.dwarf.operation_assembler import Item
 from rocdbg.work import unit
 
 HALF: Final = 32

@@ -22,7 +22,7 @@ from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.analysis.mask_effects import SCC, Compare, LaneOf, Number, OwnLane, OwnSlot, Place, SlotOf, Term
 from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.arch.dwarf_registers import PC, sgpr_number
-from rocdbg.dwarf.encoding import Item, assemble
+from rocdbg.dwarf.operation_assembler import Item, assemble
 
 _DIALECT: Final = "amd"
 _PC_BITS: Final = 64

@@ -39,7 +39,7 @@ from rocdbg.dwarf.cfi_rule_types import (
     UndefinedRule,
 )
 from rocdbg.dwarf.cfi_unwinding import Row
-from rocdbg.dwarf.encoding import Item, assemble
+from rocdbg.dwarf.operation_assembler import Item, assemble
 
 __all__ = ["PrologueRows"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, parse_uri
-from rocdbg.codeobject.container import Entry, list_entries, open_file, open_modules
 from rocdbg.codeobject.elf import Section, uncompressed_name
 from rocdbg.codeobject.elf_symbols import Symbol, SymbolTable, SymbolType
 from rocdbg.codeobject.errors import (
@@ -14,6 +13,7 @@ from rocdbg.codeobject.errors import (
     UnresolvedSymbolError,
     UriError,
 )
+from rocdbg.codeobject.finding_code_objects import Entry, list_entries, open_file, open_modules
 from rocdbg.codeobject.kernel_descriptor import KernelDescriptor, UserSgpr
 from rocdbg.codeobject.kernels import Kernel, Kernels, Shader
 from rocdbg.codeobject.load_image import LoadedImage, LoadedSegment

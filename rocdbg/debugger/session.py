@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocdbg.codeobject.code_object_uri import is_uri
-from rocdbg.codeobject.host_program import is_program
+from rocdbg.codeobject.startable_program import is_program
 from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError, NotRunningError
 from rocdbg.debugger.base.focus import Focus

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.conventions import conventions_of as conventions_of
     from rocdbg.dwarf.decoding import Operation as Operation
     from rocdbg.dwarf.decoding import decode as decode
-    from rocdbg.dwarf.encoding import assemble as assemble
     from rocdbg.dwarf.errors import DecodeError as DecodeError
     from rocdbg.dwarf.errors import DwarfError as DwarfError
     from rocdbg.dwarf.errors import EvaluationError as EvaluationError
@@ -53,8 +52,9 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.location import undefined_location as undefined_location
     from rocdbg.dwarf.location_list_reader import parse_location_list as parse_location_list
     from rocdbg.dwarf.normalisation import normalise as normalise
-    from rocdbg.dwarf.operations import DIALECTS as DIALECTS
-    from rocdbg.dwarf.operations import OPERATIONS as OPERATIONS
+    from rocdbg.dwarf.operation_assembler import assemble as assemble
+    from rocdbg.dwarf.operation_table import DIALECTS as DIALECTS
+    from rocdbg.dwarf.operation_table import OPERATIONS as OPERATIONS
     from rocdbg.dwarf.reader.entry import Entry as Entry
     from rocdbg.dwarf.reader.file import DebugFile as DebugFile
     from rocdbg.dwarf.reader.file import DebugUnit as DebugUnit
@@ -76,7 +76,7 @@ _LAZY = {
     "CallerRegisters": "caller_registers",
     "ConstValue": "typed_values",
     "Context": "context",
-    "DIALECTS": "operations",
+    "DIALECTS": "operation_table",
     "DebugFile": "reader.file",
     "DebugUnit": "reader.file",
     "DecodeError": "errors",
@@ -92,7 +92,7 @@ _LAZY = {
     "LimitExceeded": "errors",
     "LocationDescription": "location",
     "LocationList": "context",
-    "OPERATIONS": "operations",
+    "OPERATIONS": "operation_table",
     "Operation": "decoding",
     "Place": "location",
     "Row": "cfi_unwinding",
@@ -100,7 +100,7 @@ _LAZY = {
     "StorageKind": "storage",
     "UndefinedValue": "errors",
     "Value": "typed_values",
-    "assemble": "encoding",
+    "assemble": "operation_assembler",
     "attribute_name": "attribute_names",
     "check": "checker.check",
     "conventions_of": "conventions",

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from rocdbg.dwarf.operations import DIALECTS, Dialect
+from rocdbg.dwarf.operation_table import DIALECTS, Dialect
 
 __all__ = ["ATTRIBUTES", "AttributeInfo", "attribute_name"]
 

@@ -24,7 +24,7 @@ from rocdbg.dwarf.cfi_rule_types import (
 )
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError, IllFormed
-from rocdbg.dwarf.operations import DIALECTS, Dialect
+from rocdbg.dwarf.operation_table import DIALECTS, Dialect
 
 __all__ = ["CFA_INSTRUCTIONS", "CfaOperand", "InstructionInfo", "Interpreter"]
 

@@ -26,7 +26,7 @@ from rocdbg.dwarf.context import Context, load_bias
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError, EvaluationError
 from rocdbg.dwarf.gcc_conventions import gcc_row
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 __all__ = ["Cie", "Fde", "FrameTable", "parse_frames"]
 

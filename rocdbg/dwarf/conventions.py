@@ -13,10 +13,10 @@ from functools import lru_cache
 from rocdbg.dwarf import gcc_conventions
 from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
 from rocdbg.dwarf.normalisation import in_focused_lane, normalise
 from rocdbg.dwarf.object_expressions import about_object
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.storage import StorageKind
 
 __all__ = ["AmdClang", "Conventions", "Gcc", "Proposal2020", "UpstreamClang", "conventions_of"]

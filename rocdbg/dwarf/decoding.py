@@ -7,7 +7,7 @@ from msgspec import Struct
 from rocdbg import work
 from rocdbg.dwarf.cursor import Cursor
 from rocdbg.dwarf.errors import DecodeError, DwarfError
-from rocdbg.dwarf.operations import LLVM_USER, Operand, OperationInfo, operation_table
+from rocdbg.dwarf.operation_table import LLVM_USER, Operand, OperationInfo, operation_table
 
 __all__ = ["Operation", "decode", "decode_prefix"]
 

@@ -13,7 +13,7 @@ from rocdbg.dwarf.context import Context, Expression, ExpressionLike, LocationLi
 from rocdbg.dwarf.errors import DwarfError, EvaluationError
 from rocdbg.dwarf.location import LocationDescription
 from rocdbg.dwarf.location_operations import based, frame_base
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 from rocdbg.dwarf.stack_machine import HANDLERS, Budget, Entry, Kind, Machine, check_allowed
 from rocdbg.dwarf.typed_values import ImplicitPointerValue, Value
 

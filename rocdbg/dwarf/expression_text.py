@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rocdbg.dwarf.decoding import Operation, decode_prefix
-from rocdbg.dwarf.operations import Operand
+from rocdbg.dwarf.operation_table import Operand
 
 __all__ = ["format_expression", "format_operation"]
 

@@ -19,9 +19,9 @@ from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.cfi_rule_types import CfaExpression, ExpressionRule, Rule
 from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
 from rocdbg.dwarf.lane_values import based_register
+from rocdbg.dwarf.operation_assembler import Item, assemble, encode_operation
 
 __all__ = ["gcc_row", "location"]
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DecodeError
-from rocdbg.dwarf.operations import LLVM_USER
+from rocdbg.dwarf.operation_assembler import Item, assemble, encode_operation
+from rocdbg.dwarf.operation_table import LLVM_USER
 
 __all__ = ["based_register", "computed_value", "is_vector", "read_register", "reads_register", "register_location"]
 

@@ -33,7 +33,6 @@ from functools import lru_cache
 
 from rocdbg.dwarf.architecture import architecture_by_name
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import Item, assemble, encode_operation
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.lane_values import (
     ARCHITECTURE,
@@ -47,7 +46,8 @@ from rocdbg.dwarf.lane_values import (
     reads_register,
     register_location,
 )
-from rocdbg.dwarf.operations import LLVM_USER
+from rocdbg.dwarf.operation_assembler import Item, assemble, encode_operation
+from rocdbg.dwarf.operation_table import LLVM_USER
 
 __all__ = ["in_focused_lane", "normalise"]
 

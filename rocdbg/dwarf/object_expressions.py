@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import assemble, encode_operation
+from rocdbg.dwarf.operation_assembler import assemble, encode_operation
 
 __all__ = ["about_object"]
 

@@ -24,7 +24,7 @@ from rocdbg.dwarf.location import (
     implicit_location,
     undefined_location,
 )
-from rocdbg.dwarf.operations import Operand
+from rocdbg.dwarf.operation_table import Operand
 from rocdbg.dwarf.storage import MemoryStorage
 from rocdbg.dwarf.typed_values import BaseType, ConstValue, ImplicitPointerValue, Value
 

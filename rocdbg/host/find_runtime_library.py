@@ -28,8 +28,8 @@ from rocdbg.host.compiling import (
     compile_into,
     compilers,
 )
-from rocdbg.sim.engine.object_cache import default_cache_directory
 from rocdbg.sim.engine.private_folder import UntrustedFolder, close, open_private, open_private_below
+from rocdbg.sim.engine.translation_cache import default_cache_directory
 
 _PREBUILT: Final = Path(__file__).parent / "prebuilt"
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from rocdbg.arch.target_id import TargetId
-from rocdbg.codeobject.container import list_entries
+from rocdbg.codeobject.finding_code_objects import list_entries
 from rocdbg.errors import Error
 from rocdbg.host.agents import parse_agents
 

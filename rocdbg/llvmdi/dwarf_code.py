@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from rocdbg.dwarf.architecture import architecture_by_name
-from rocdbg.dwarf.encoding import Item, assemble
 from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.operation_assembler import Item, assemble
 from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.datalayout import DataLayout
 from rocdbg.llvmdi.di_expressions import Tree

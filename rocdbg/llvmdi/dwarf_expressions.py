@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocdbg.dwarf.operations import OPERATIONS
+from rocdbg.dwarf.operation_table import OPERATIONS
 from rocdbg.llvmdi.di_expressions import is_diop
 from rocdbg.llvmdi.module import Node
 

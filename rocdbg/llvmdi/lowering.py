@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rocdbg.dwarf.context import DieContent, LocationList, LocationListEntry
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 from rocdbg.dwarf.typed_values import BaseType
 from rocdbg.llvmdi.canonical import canonical_tree
 from rocdbg.llvmdi.di_expressions import Operation, Tree

@@ -14,10 +14,10 @@ from rocdbg.dwarf import composite_storage
 from rocdbg.dwarf import typed_values as values
 from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.context import Context
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.evaluator import evaluate_location
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location, undefined_location
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.simple_context import SimpleContext
 from rocdbg.dwarf.storage import Storage, StorageKind
 from rocdbg.dwarf.typed_values import Value

@@ -12,7 +12,7 @@ from rocdbg.analysis.saved_registers import analyse
 from rocdbg.analysis.value_flow import VECTOR
 from rocdbg.debugger.frames.described_places import has_replaced_operand, sum_of
 from rocdbg.dwarf.decoding import decode
-from rocdbg.dwarf.encoding import Item, assemble
+from rocdbg.dwarf.operation_assembler import Item, assemble
 from rocdbg.isa import assemble as assemble_code
 from rocdbg.isa import disassemble
 

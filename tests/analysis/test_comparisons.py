@@ -11,7 +11,7 @@ import pytest
 from rocdbg import dwarf
 from rocdbg.analysis.comparisons import compared
 from rocdbg.dwarf import SimpleContext
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 
 BITS = (
     0, 1, 5, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x40800000, 0x7F800000, 0xFF800000,

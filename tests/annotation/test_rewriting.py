@@ -19,9 +19,9 @@ from rocdbg.dwarf.cfi_rule_types import (
     ValOffsetRule,
 )
 from rocdbg.dwarf.cfi_unwinding import Row
-from rocdbg.dwarf.encoding import assemble, uleb128
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.location_list_reader import parse_location_list
+from rocdbg.dwarf.operation_assembler import assemble, uleb128
 from rocdbg.dwarf.rewriting.entry_references import ExpressionReference, padded_uleb, with_movable_references
 from rocdbg.dwarf.rewriting.frame_writer import debug_frame
 from rocdbg.dwarf.rewriting.location_list_writer import encode_list, loclists_header

@@ -12,8 +12,8 @@ import pytest
 
 from rocdbg.codeobject import CodeObjectError, list_entries, open_file, open_modules
 from rocdbg.codeobject.bounded_reader import Source
-from rocdbg.codeobject.embedded_objects import find_embedded
-from rocdbg.codeobject.host_program import find_program, is_program
+from rocdbg.codeobject.startable_program import find_program, is_program
+from rocdbg.codeobject.verbatim_objects import find_embedded
 
 LIBRARIES = Path("/usr/lib/llvm-22/lib")
 X86 = 62

@@ -10,9 +10,9 @@ import pytest
 import rocdbg
 from rocdbg import dwarf
 from rocdbg.cli.main import main
-from rocdbg.dwarf.checker.reports import as_sarif
+from rocdbg.dwarf.checker.finding_formats import as_sarif
 from rocdbg.dwarf.checker.rule_table import RULES
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 from tests.damage.described_kernel import Described, build
 
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"

@@ -12,7 +12,7 @@ import pytest
 
 import rocdbg
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 from tests.damage.described_kernel import FRAME_CODE, Described, build
 
 pytestmark = pytest.mark.llvm

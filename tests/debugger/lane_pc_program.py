@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rocdbg.codeobject import open_file
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo
+from rocdbg.dwarf.operation_assembler import assemble
 
 SOURCE = Path(__file__).parent / "sources" / "parting.hip"
 PC, EXEC, V0 = 16, 17, 2560

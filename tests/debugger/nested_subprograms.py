@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 from rocdbg.codeobject import open_file
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo, Exprloc, Function
+from rocdbg.dwarf.operation_assembler import assemble
 from tests.debugger.lane_pc_program import Entries, exprloc, u, uleb
 
 SOURCE = Path(__file__).parent / "sources" / "nested.hip"

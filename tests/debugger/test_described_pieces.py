@@ -14,7 +14,7 @@ from rocdbg.debugger.frames.described_pieces import composed, pieces_of, project
 from rocdbg.debugger.running.stop_events import StopReason
 from rocdbg.debugger.values.value_storage import AbsentError
 from rocdbg.dwarf.context import LocationList
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.errors import Error
 
 Compile = Callable[..., Path]

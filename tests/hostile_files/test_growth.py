@@ -206,7 +206,7 @@ def test_objects(make: Callable[[], bytes], expected: str, run: Run) -> None:
 
 
 def test_entries_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocdbg.codeobject.container._MOST_ENTRIES", 100)
+    monkeypatch.setattr("rocdbg.codeobject.finding_code_objects._MOST_ENTRIES", 100)
     path = tmp_path / "file"
     for count in (100, 101):
         path.write_bytes(bundles.MAGIC + struct.pack("<Q", count) + bytes(24) * count)

@@ -18,7 +18,7 @@ from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.lane_pcs import top_context
+from rocdbg.debugger.frames.waiting_lanes import top_context
 from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode
 from rocdbg.dwarf import EvaluationError
 

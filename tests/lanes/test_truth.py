@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from rocdbg.debugger.frames import lane_pcs
+from rocdbg.debugger.frames import waiting_lanes
 from tests.breadth import EVERYTHING, some_of
 from tests.lanes.build import SOURCES, build
 from tests.lanes.oracle import Score, check_launch
@@ -104,11 +104,11 @@ def test_the_comparison_notices_wrong_places(monkeypatch: pytest.MonkeyPatch) ->
     good = check_launch(launch, "gfx90a", samples=30, waves=1, most=800)
     assert good.wrong == 0
     assert good.right > 200
-    right = lane_pcs.LanePcs.entered
+    right = waiting_lanes.LanePcs.entered
 
-    def wrong(self: lane_pcs.LanePcs, lane: int) -> lane_pcs.Entered | None:
-        return right(self, lane) if lane % 4 else lane_pcs.Entered(0, self.target.wave(self.thread).pc, True)
+    def wrong(self: waiting_lanes.LanePcs, lane: int) -> waiting_lanes.Entered | None:
+        return right(self, lane) if lane % 4 else waiting_lanes.Entered(0, self.target.wave(self.thread).pc, True)
 
-    monkeypatch.setattr(lane_pcs.LanePcs, "entered", wrong)
+    monkeypatch.setattr(waiting_lanes.LanePcs, "entered", wrong)
     bad = check_launch(launch, "gfx90a", samples=30, waves=1, most=800)
     assert bad.wrong > 0.02 * bad.total

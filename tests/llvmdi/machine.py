@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rocdbg import dwarf, llvmdi
 from rocdbg.dwarf.context import LocationList
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.storage import ImplicitPointerStorage
 from rocdbg.errors import Error
 from rocdbg.llvmdi.module import Function, Node

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg import codeobject, dwarf, llvmdi
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo, Die, Exprloc
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.llvmdi.placement import Constant, FrameAddress, Placement, Where
 from tests.llvmdi.machine import Machine
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from rocdbg import dwarf, llvmdi
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 from tests.llvmdi.machine import Machine, by_dwarf, by_llvm
 
 EXAMPLES = Path(__file__).parent / "examples"

@@ -9,7 +9,7 @@ import pytest
 
 from rocdbg import codeobject, dwarf, llvmdi
 from rocdbg.dwarf.info import DebugInfo, Exprloc
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 from rocdbg.llvmdi.placement import CodeAddresses
 from tests.llvmdi.machine import Machine
 

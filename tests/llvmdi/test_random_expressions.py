@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rocdbg import llvmdi
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 from rocdbg.llvmdi.object_evaluator import Evaluator, State
 from tests.llvmdi.machine import Machine, by_dwarf, by_llvm
 

@@ -25,8 +25,8 @@ from rocdbg.debugger.frames.unwind_sources import Unwinder
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.cfi_rule_types import CfaExpression, UndefinedRule
 from rocdbg.dwarf.cfi_unwinding import Row
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import DebugInfo
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.rewriting.entry_writer import rewrite_entries
 from rocdbg.dwarf.rewriting.frame_writer import debug_frame
 from rocdbg.errors import Error

@@ -10,10 +10,10 @@ from rocdbg.debugger.program import lds_layout
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.decoding import decode
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.types import is_aggregate
+from rocdbg.dwarf.operation_assembler import assemble
 
 _LANE_BITS = 32
 _MOVES = frozenset({"push_lane", "lit4", "mul", "offset"})

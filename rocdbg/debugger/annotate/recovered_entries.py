@@ -20,13 +20,13 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.cfi_unwinding import Row
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.conventions import UpstreamClang
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info import Function, Variable
 from rocdbg.dwarf.info.attribute_values import Constant, Exprloc
 from rocdbg.dwarf.info.constants import At, Tag, UnitType
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.unit import Unit
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.rewriting.entry_writer import NewValue
 from rocdbg.dwarf.rewriting.location_list_writer import LONGEST_OF_PAIRS
 

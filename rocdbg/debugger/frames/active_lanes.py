@@ -6,9 +6,9 @@ from rocdbg import dwarf
 from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import lane_entries
-from rocdbg.debugger.frames.lane_pcs import top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_sources import Unwinder
+from rocdbg.debugger.frames.waiting_lanes import top_context
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.capabilities.target_state import Target

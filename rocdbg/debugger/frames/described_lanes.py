@@ -30,10 +30,10 @@ from rocdbg.debugger.program.source_text.constant_variables import ConstantVaria
 from rocdbg.dwarf.context import Expression, LocationList, LocationListEntry
 from rocdbg.dwarf.conventions import UpstreamClang
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.info.code_ranges import ranges_of
 from rocdbg.dwarf.lane_values import based_register
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.errors import Error
 
 _MOST_ENTRIES = 1_000

@@ -16,9 +16,9 @@ from rocdbg.arch.dwarf_registers import sgpr_number
 from rocdbg.codeobject.demangle import function_name
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext, entered, share_caller, waiting_at
-from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES, Entered, LanePcs
-from rocdbg.debugger.frames.lane_pcs import top_context as top_context
 from rocdbg.debugger.frames.unwind_sources import Unwinder
+from rocdbg.debugger.frames.waiting_lanes import MAX_FRAMES, Entered, LanePcs
+from rocdbg.debugger.frames.waiting_lanes import top_context as top_context
 from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body
 from rocdbg.debugger.program.program import Program

@@ -12,9 +12,9 @@ from rocdbg.debugger.base.errors import FocusError, NoRegistersError, NotRunning
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.active_lanes import active_lanes
 from rocdbg.debugger.frames.frames import CalledFrom, Frame, FrameChain
-from rocdbg.debugger.frames.lane_pcs import Entered, LanePcs, LanePlace, top_context
 from rocdbg.debugger.frames.machine_code import MachineCode
 from rocdbg.debugger.frames.unwind_sources import FoundRow, Rows, Unwinder
+from rocdbg.debugger.frames.waiting_lanes import Entered, LanePcs, LanePlace, top_context
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.loaded_programs import Programs
 from rocdbg.debugger.program.program import Program

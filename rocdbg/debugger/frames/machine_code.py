@@ -22,10 +22,10 @@ from rocdbg.codeobject.elf import SHF_EXECINSTR
 from rocdbg.debugger.program.exec_map import ExecMap
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import Expression, LocationListEntry
-from rocdbg.dwarf.encoding import Item
 from rocdbg.dwarf.info import SourceFile
+from rocdbg.dwarf.operation_assembler import Item
 from rocdbg.errors import Error
-from rocdbg.sim.engine.object_cache import default_cache_directory, open_cache
+from rocdbg.sim.engine.translation_cache import default_cache_directory, open_cache
 
 if TYPE_CHECKING:
     from rocdbg.analysis.lane_table import LaneTable

@@ -13,11 +13,11 @@ from rocdbg.debugger.frames.unwind_sources import Elsewhere, FoundRow, Rows
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.context import Expression, ExpressionLike
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Function
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, undefined_location
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.reader.prepared import frame_base_expression
 
 if TYPE_CHECKING:

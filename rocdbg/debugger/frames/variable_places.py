@@ -6,10 +6,10 @@ from rocdbg import dwarf
 from rocdbg.arch.address_spaces import address_space
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.dwarf.context import Expression, LocationList
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Variable
 from rocdbg.dwarf.location import LocationDescription
-from rocdbg.dwarf.operations import Dialect
+from rocdbg.dwarf.operation_assembler import assemble
+from rocdbg.dwarf.operation_table import Dialect
 from rocdbg.dwarf.reader.prepared import location_expression
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rocdbg import dwarf
+from rocdbg.dwarf.checker.finding_formats import as_json, as_sarif, as_text
 from rocdbg.dwarf.checker.listing import explained, listed
-from rocdbg.dwarf.checker.reports import as_json, as_sarif, as_text
 
 
 def check_file(path: str, target_id: str | None, form: str, version: str) -> tuple[bool, list[str]]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rocdbg import llvmdi
 from rocdbg.debugger.base.errors import DebuggerError
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 __all__ = ["ACTIONS", "DIALECTS", "Report", "report"]
 

@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.returned_values import return_value
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import run_to
-from rocdbg.debugger.running.step_start import inline_offsets
+from rocdbg.debugger.running.step_origin import inline_offsets
 from rocdbg.debugger.running.stepping import Stepper, settle
 from rocdbg.debugger.running.stop_events import FinishDone, Returned, StopEvent, StopReason
 from rocdbg.dwarf.info import Function

@@ -37,7 +37,7 @@ from rocdbg.sim.device.journal import Journal
 from rocdbg.sim.device.machine import LdsOutOfRange, Machine, MachineOptions
 from rocdbg.sim.device.machine import LoadedCodeObject as Placed
 from rocdbg.sim.device.schedule import Schedule
-from rocdbg.sim.engine.object_cache import take_warnings
+from rocdbg.sim.engine.translation_cache import take_warnings
 from rocdbg.sim.services.output import Stream
 
 _ELEMENTS: dict[str, Type] = {

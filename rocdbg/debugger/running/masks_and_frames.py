@@ -12,8 +12,8 @@ from rocdbg.debugger.frames.entry_point_of_frame import entry_points_of
 from rocdbg.debugger.frames.frame_context import FrameContext, lane_entries
 from rocdbg.debugger.frames.frames import physical_place
 from rocdbg.debugger.frames.inferior import Inferior
-from rocdbg.debugger.frames.lane_pcs import top_context
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
+from rocdbg.debugger.frames.waiting_lanes import top_context
 from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.dwarf.reader.prepared import active_lane_expression, first_expression
 from rocdbg.dwarf.reader.results import LANE_PC

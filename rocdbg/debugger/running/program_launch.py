@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocdbg.codeobject.host_program import find_program
+from rocdbg.codeobject.startable_program import find_program
 from rocdbg.debugger.base.engine_settings import Settings
 from rocdbg.debugger.base.errors import LaunchError
 from rocdbg.debugger.target.capabilities.target_state import Target

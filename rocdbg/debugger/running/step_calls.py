@@ -11,7 +11,7 @@ from rocdbg.debugger.program.function_extents import function_start
 from rocdbg.debugger.running.awaited_arrivals import Awaited
 from rocdbg.debugger.running.run_state import Internal
 from rocdbg.debugger.running.runner import Runner, thread_of
-from rocdbg.debugger.running.step_start import StepStart
+from rocdbg.debugger.running.step_origin import StepStart
 from rocdbg.debugger.running.stop_events import StopEvent
 from rocdbg.debugger.target.capabilities.runnable import TargetStop
 

@@ -20,7 +20,7 @@ from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.masks_and_frames import frame_register_here, mask_here, tells_all
 from rocdbg.debugger.running.runner import Runner, thread_of
 from rocdbg.debugger.running.step_calls import links_at
-from rocdbg.debugger.running.step_start import StepStart
+from rocdbg.debugger.running.step_origin import StepStart
 from rocdbg.sim.core.stop_plan import RowFlag, StopPlan
 
 Line = tuple[str, int] | None

@@ -18,14 +18,14 @@ from rocdbg.debugger.program.functions_with_code import inlined_starting_at
 from rocdbg.debugger.running.line_ranges import begins_line, line_of, line_range, row_range, symbol_range
 from rocdbg.debugger.running.runner import Runner, thread_exited, thread_of
 from rocdbg.debugger.running.step_calls import over_or_into_call, run_to
-from rocdbg.debugger.running.step_plans import StepPlan
-from rocdbg.debugger.running.step_start import (
+from rocdbg.debugger.running.step_origin import (
     StepStart,
     frame_changed,
     is_at_another_line,
     is_inlined_deeper,
     step_start,
 )
+from rocdbg.debugger.running.step_plans import StepPlan
 from rocdbg.debugger.running.stop_events import StopEvent, StopReason
 from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, TargetStop, TargetStopKind
 from rocdbg.dwarf.info import LineRow

@@ -16,7 +16,7 @@ from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frames import FrameKind
 from rocdbg.debugger.running.runner import Runner, thread_of
-from rocdbg.debugger.running.step_start import frame_changed, step_start
+from rocdbg.debugger.running.step_origin import frame_changed, step_start
 from rocdbg.debugger.running.stop_events import HistoryEnded, StopEvent
 from rocdbg.debugger.target.capabilities.recording import Recording
 from rocdbg.debugger.target.capabilities.runnable import TargetStop, TargetStopKind

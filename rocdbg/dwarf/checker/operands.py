@@ -8,7 +8,7 @@ from rocdbg.dwarf.decoding import Operation, decode
 from rocdbg.dwarf.errors import DwarfError
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.unit import Unit
-from rocdbg.dwarf.operations import Operand
+from rocdbg.dwarf.operation_table import Operand
 from rocdbg.dwarf.reader.content import base_type
 
 __all__ = ["operand_problems"]

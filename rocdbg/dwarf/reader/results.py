@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from rocdbg.dwarf.attribute_names import attribute_name
 from rocdbg.dwarf.cfi import FrameTable
 from rocdbg.dwarf.context import Context, ExpressionLike, LocationList
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.errors import EvaluationError, IllFormed
 from rocdbg.dwarf.evaluator import dereference, evaluate, evaluate_frame_base, evaluate_location
 from rocdbg.dwarf.expression_text import format_expression
@@ -22,6 +21,7 @@ from rocdbg.dwarf.info.constants import At
 from rocdbg.dwarf.info.die import Die
 from rocdbg.dwarf.info.whereabouts import concerning
 from rocdbg.dwarf.location import LocationDescription, implicit_location, undefined_location
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.reader.content import constant_content
 from rocdbg.dwarf.reader.numbers import tag_name
 from rocdbg.dwarf.reader.prepared import (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.encoding import encode_operand, encode_operation, uleb128
 from rocdbg.dwarf.errors import DecodeError, DwarfError
-from rocdbg.dwarf.operations import Operand
+from rocdbg.dwarf.operation_assembler import encode_operand, encode_operation, uleb128
+from rocdbg.dwarf.operation_table import Operand
 
 __all__ = ["ExpressionReference", "padded_uleb", "with_movable_references"]
 

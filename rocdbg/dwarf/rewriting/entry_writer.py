@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.dwarf.context import LocationListEntry
-from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.info.abbrev import Abbreviation
 from rocdbg.dwarf.info.attribute_values import Constant, Exprloc, Loclist, Reference
 from rocdbg.dwarf.info.constants import At
@@ -23,6 +22,7 @@ from rocdbg.dwarf.info.form_conversion import convert
 from rocdbg.dwarf.info.forms import FORMS, IMPLICIT_CONST, Kind, raw_reader, read_indirect, uleb
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.location_list_reader import parse_location_list
+from rocdbg.dwarf.operation_assembler import sleb128, uleb128
 from rocdbg.dwarf.rewriting.entry_references import padded_uleb, with_movable_references
 from rocdbg.dwarf.rewriting.location_list_writer import encode_list, loclists_header
 

@@ -17,8 +17,8 @@ from rocdbg.dwarf.cfi_rule_types import (
     ValOffsetRule,
 )
 from rocdbg.dwarf.cfi_unwinding import Row
-from rocdbg.dwarf.encoding import sleb128, uleb128
 from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.operation_assembler import sleb128, uleb128
 
 __all__ = ["AUGMENTATION", "debug_frame"]
 

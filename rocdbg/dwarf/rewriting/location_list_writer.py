@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocdbg.dwarf.context import LocationListEntry
-from rocdbg.dwarf.encoding import uleb128
 from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.operation_assembler import uleb128
 
 __all__ = ["LONGEST_OF_PAIRS", "encode_list", "loclists_header"]
 

@@ -10,7 +10,7 @@ from rocdbg.isa.assembler.errors import Mismatch
 from rocdbg.isa.assembler.image_addresses import address_counts
 from rocdbg.isa.assembler.instruction_word import Place, Word
 from rocdbg.isa.assembler.line_syntax import Statement, separate, words_of
-from rocdbg.isa.assembler.modifier_fields import ModifierField, NumberField
+from rocdbg.isa.assembler.modifier_words import ModifierField, NumberField
 from rocdbg.isa.assembler.operand_fields import (
     FixedField,
     LiteralField,

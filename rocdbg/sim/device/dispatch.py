@@ -28,7 +28,7 @@ from rocdbg.sim.device.engine_stops import UNREPORTED, EngineStops
 from rocdbg.sim.device.journal import Given, Journal
 from rocdbg.sim.device.kernarg import HiddenValues
 from rocdbg.sim.device.queue_structures import GRID_SYNC_REFUSED, GRID_SYNC_SIZE
-from rocdbg.sim.device.residency import Residency
+from rocdbg.sim.device.residency_and_barriers import Residency
 from rocdbg.sim.device.schedule import Schedule
 from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 from rocdbg.sim.faults import crash_report

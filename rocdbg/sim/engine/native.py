@@ -31,7 +31,7 @@ from rocdbg.work import Stopped
 
 if TYPE_CHECKING:
     from rocdbg.isa.instruction import Instruction
-    from rocdbg.sim.device.residency import Residency
+    from rocdbg.sim.device.residency_and_barriers import Residency
 
 _UNLIMITED = (1 << 64) - 1
 _HOT = 20_000_000  # instructions after which blocks are compiled again with optimisation

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from rocdbg import work
 from rocdbg.errors import Error
-from rocdbg.sim.engine.object_cache import Entry, open_cache
+from rocdbg.sim.engine.translation_cache import Entry, open_cache
 
 try:
     import llvmlite.binding as llvm

@@ -29,7 +29,7 @@ from rocdbg.sim.engine.code_table import CodeTable
 from rocdbg.sim.engine.instruction_cache import LONGEST, Fetch, InstructionCache
 from rocdbg.sim.engine.kept_blocks import KeptBlocks
 from rocdbg.sim.engine.native_jit import shared_jit
-from rocdbg.sim.engine.object_cache import default_cache_directory
+from rocdbg.sim.engine.translation_cache import default_cache_directory
 from rocdbg.sim.semantics.access import Context
 from rocdbg.sim.translator.blocks import Block, form_block, gather
 from rocdbg.sim.translator.routine_names import helper_names, part_of, prefix, relied_on_by

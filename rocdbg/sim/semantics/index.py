@@ -185,6 +185,10 @@ MODULES: dict[str, str] = {
         "ds_wrxchg2st64_rtn_b64 ds_wrxchg_rtn_b32 ds_wrxchg_rtn_b64 ds_xor_b32 ds_xor_b64 ds_xor_rtn_b32 "
         "ds_xor_rtn_b64 "
     ),
+    "memory_gws": (
+        "ds_gws_barrier ds_gws_init ds_gws_sema_br ds_gws_sema_p ds_gws_sema_release_all ds_gws_sema_v "
+        "ds_ordered_count "
+    ),
     "memory_image": (
         "image_atomic_add image_atomic_add_flt image_atomic_add_uint image_atomic_and image_atomic_cmpswap "
         "image_atomic_dec image_atomic_dec_uint image_atomic_fcmpswap image_atomic_fmax image_atomic_fmin "
@@ -241,10 +245,6 @@ MODULES: dict[str, str] = {
         "s_load_dwordx2 s_load_dwordx3 s_load_dwordx4 s_load_dwordx8 s_load_i16 s_load_i8 s_load_u16 s_load_u8 "
         "s_scratch_load_dword s_scratch_load_dwordx2 s_scratch_load_dwordx4 s_scratch_store_dword "
         "s_scratch_store_dwordx2 s_scratch_store_dwordx4 s_store_dword s_store_dwordx2 s_store_dwordx4 "
-    ),
-    "memory_sync": (
-        "ds_gws_barrier ds_gws_init ds_gws_sema_br ds_gws_sema_p ds_gws_sema_release_all ds_gws_sema_v "
-        "ds_ordered_count "
     ),
     "memory_transpose": (
         "ds_load_tr16_b128 ds_load_tr8_b64 ds_read_b64_tr_b16 ds_read_b64_tr_b4 ds_read_b64_tr_b8 "

@@ -111,7 +111,7 @@ class Runtime:
             self.define("bpermute", two, self._bpermute)
             self.define("permute", two, self._permute)
         elif part == "sync":
-            from rocdbg.sim.translator.sync import gws
+            from rocdbg.sim.translator.global_wave_sync import gws
 
             self.define("gws", args, gws)
         elif part == "watch":

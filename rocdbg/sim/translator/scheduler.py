@@ -1,6 +1,6 @@
 """The native scheduler: gives the resident waves their turns, keeps barriers, ends waves and creates workgroups.
 
-It does the same as `rocdbg.sim.device.residency` and `rocdbg.sim.device.dispatch`, on the same memory
+It does the same as `rocdbg.sim.device.residency_and_barriers` and `rocdbg.sim.device.dispatch`, on the same memory
 (`rocdbg.sim.device.schedule`), and returns to them for everything else:
 * with CONTINUE when there is nothing to report: budget or time are used up, an interrupt is requested, no wave is left
   or can run, or the next wave was already reported;

@@ -8,7 +8,7 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.any_lane import ANY_LANE, at_lane, depends_on_lane, location_for_any_lane
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 
 LANES = 64
 VECTOR, SCALAR = 2560, 32

@@ -24,8 +24,8 @@ from rocdbg.dwarf.cfi_rule_types import (
     ValExpressionRule,
     ValOffsetRule,
 )
-from rocdbg.dwarf.encoding import assemble, sleb128, uleb128
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_assembler import assemble, sleb128, uleb128
+from rocdbg.dwarf.operation_table import DIALECTS
 
 ILL, EVAL = dwarf.IllFormed, dwarf.EvaluationError
 PC = 16

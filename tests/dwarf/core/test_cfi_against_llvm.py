@@ -19,8 +19,8 @@ from rocdbg.dwarf.cfi_rule_types import (
     UndefinedRule,
     ValOffsetRule,
 )
-from rocdbg.dwarf.encoding import sleb128 as sleb
-from rocdbg.dwarf.encoding import uleb128 as uleb
+from rocdbg.dwarf.operation_assembler import sleb128 as sleb
+from rocdbg.dwarf.operation_assembler import uleb128 as uleb
 
 LOW = (16, 17, 33, 34, 40, 62)
 REGISTERS = (*LOW, 2560)

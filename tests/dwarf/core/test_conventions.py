@@ -6,8 +6,8 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.conventions import UpstreamClang, conventions_of
-from rocdbg.dwarf.encoding import Item, assemble
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.operation_assembler import Item, assemble
 
 CONTEXT = dwarf.SimpleContext(lane=3, registers={17: b"\xff" * 8, 2560: bytes(range(256))}, memory={0: {64: bytes(16)}})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 
 
 def lines(explanation: dwarf.Explanation) -> list[str]:

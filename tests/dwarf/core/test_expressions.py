@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_assembler import assemble
+from rocdbg.dwarf.operation_table import DIALECTS
 
 U64 = (1 << 64) - 1
 ILL, EVAL = dwarf.IllFormed, dwarf.EvaluationError

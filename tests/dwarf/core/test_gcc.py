@@ -6,7 +6,7 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.conventions import conventions_of
-from rocdbg.dwarf.encoding import Item, assemble, uleb128
+from rocdbg.dwarf.operation_assembler import Item, assemble, uleb128
 
 PRODUCER = "GNU GIMPLE 12.2.0 -m64 -mgomp -march=gfx906 -g -O0 -fopenmp"
 S14, S16, S18, S24 = 46, 48, 50, 56

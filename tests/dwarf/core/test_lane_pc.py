@@ -11,8 +11,8 @@ import time
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_assembler import assemble
+from rocdbg.dwarf.operation_table import DIALECTS
 
 PC, EXEC = 16, 17
 UINT64 = 0x10

@@ -6,8 +6,8 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.context import DieContent, load_bias
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.expression_text import format_operation
+from rocdbg.dwarf.operation_assembler import assemble
 
 BIAS = 0x7F00_0000_0000
 GLOBAL = assemble(("addr", 0x2000))

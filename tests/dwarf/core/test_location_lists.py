@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble, uleb128
+from rocdbg.dwarf.operation_assembler import assemble, uleb128
 
 S8 = assemble(("regx", 40))
 BLOCK = uleb128(len(S8)) + S8

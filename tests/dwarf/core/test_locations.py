@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.conventions import UpstreamClang, conventions_of
-from rocdbg.dwarf.encoding import assemble
+from rocdbg.dwarf.operation_assembler import assemble
 
 PRIVATE = ("lit5", "swap", "xderef")
 HIP = ("lit1", "swap", "xderef")

@@ -11,9 +11,9 @@ import pytest
 
 from rocdbg import dwarf
 from rocdbg.dwarf.decoding import decode_prefix
-from rocdbg.dwarf.encoding import assemble, encode_operation, sleb128, uleb128
 from rocdbg.dwarf.evaluator import HANDLERS
-from rocdbg.dwarf.operations import DIALECTS, Operand, OperationInfo, operation_table
+from rocdbg.dwarf.operation_assembler import assemble, encode_operation, sleb128, uleb128
+from rocdbg.dwarf.operation_table import DIALECTS, Operand, OperationInfo, operation_table
 
 SAMPLES: dict[Operand, tuple[int | bytes, ...]] = {
     Operand.U1: (0, 0xFF),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble, encode_operation, uleb128
-from rocdbg.dwarf.operations import DIALECTS, Operand, OperationInfo
+from rocdbg.dwarf.operation_assembler import assemble, encode_operation, uleb128
+from rocdbg.dwarf.operation_table import DIALECTS, Operand, OperationInfo
 from tests.breadth import EVERYTHING
 
 pytestmark = pytest.mark.truth

@@ -9,8 +9,8 @@ import pytest
 
 import rocdbg  # noqa: F401  (registers amdgcn)
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import ClassType, DebugInfo, Exprloc, MemberPointerType
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.simple_context import SimpleContext
 
 ABBREVIATIONS = bytes((

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocdbg.dwarf import ConstValue
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 INCOMPLETE = "regx 32; piece 4"
 LEAF = {"leaf": "lit7"}

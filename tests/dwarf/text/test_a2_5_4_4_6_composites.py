@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 TWO = {"dies": {"two": [(0, 0x2000, "regx 33"), (0, 0x2000, "regx 33; lit0; offset")],
                 "places": [(0, 0x2000, "addr 0x1000"), (0, 0x2000, "addr 0x1100")]}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocdbg.dwarf import ConstValue
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 LANE = "regx 2560; push_lane; lit4; mul; offset"
 TWO_PLACES = {"dies": {"two": [(0, 0x2000, "regx 33"), (0, 0x2000, "addr 0x1000")]}}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 R33 = b"\x01\x51"  # in version 5: an expression of one byte, DW_OP_reg1; only its bytes matter where lists are parsed
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 VALUE, LOCATION = {"kind": "value"}, {"kind": "location"}
 

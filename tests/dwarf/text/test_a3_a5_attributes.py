@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 STRUCT = "regx 33; piece 4; addr 0x1010; piece 4; regx 2560; piece 8"
 LOCATION, VALUE = {"kind": "location"}, {"kind": "value"}

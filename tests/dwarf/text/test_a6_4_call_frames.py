@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.operations import DIALECTS
+from rocdbg.dwarf.operation_table import DIALECTS
 
 # name: (opcode, operands): u/s LEB128, number = bytes, e = expression, a = address
 INSTRUCTIONS: dict[str, tuple[int, str]] = {

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rocdbg import dwarf
-from rocdbg.dwarf.encoding import encode_operation, uleb128
-from rocdbg.dwarf.operations import Operand, OperationInfo
+from rocdbg.dwarf.operation_assembler import encode_operation, uleb128
+from rocdbg.dwarf.operation_table import Operand, OperationInfo
 
 ULEBS = (0, 1, 127, 128, 16383, 16384, (1 << 32) - 1, 1 << 63, (1 << 64) - 1)
 SLEBS = (0, 1, -1, 63, 64, -64, -65, 8191, -8192, (1 << 31), -(1 << 31), (1 << 63) - 1, -(1 << 63))

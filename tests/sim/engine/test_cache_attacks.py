@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from rocdbg.sim.engine import object_cache, private_folder
-from rocdbg.sim.engine.object_cache import (
+from rocdbg.sim.engine import private_folder, translation_cache
+from rocdbg.sim.engine.translation_cache import (
     ObjectCache,
     default_cache_directory,
     open_cache,
@@ -63,7 +63,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setenv("XDG_STATE_HOME", str(place.state))
     monkeypatch.delenv("ROCDBG_CACHE_SIZE", raising=False)
     take_warnings()
-    monkeypatch.setattr(object_cache, "_said", {})
+    monkeypatch.setattr(translation_cache, "_said", {})
     cache = ObjectCache(place.cache)
     cache.write(KEY, NOTE, CODE)
     cache.write(OTHER, b"other note", b"other code")
@@ -255,7 +255,7 @@ def test_folders_of_another_user_are_not_used(place: Place, monkeypatch: pytest.
 
 
 def test_warnings_send_no_control_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_cache, "_said", {})
+    monkeypatch.setattr(translation_cache, "_said", {})
     folder = tmp_path / "a\x1b[2Jb\nc\udcff"
     folder.mkdir()
     folder.chmod(0o777)
@@ -367,14 +367,14 @@ def test_no_room_for_a_file(place: Place) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from rocdbg.sim.engine import object_cache
+from rocdbg.sim.engine import translation_cache
 os.replace = lambda *arguments, **options: os.kill(os.getpid(), 9)
-object_cache.ObjectCache(Path(sys.argv[1])).write("ab" * 32, b"note", b"code")
+translation_cache.ObjectCache(Path(sys.argv[1])).write("ab" * 32, b"note", b"code")
 """
 WRITER = """
 import sys
 from pathlib import Path
-from rocdbg.sim.engine.object_cache import ObjectCache
+from rocdbg.sim.engine.translation_cache import ObjectCache
 cache = ObjectCache(Path(sys.argv[1]))
 for n in range(60):
     cache.write("ab" * 32, b"note", b"code" * 1000)
@@ -515,7 +515,7 @@ def test_size_limit(size: str, limit: int | None, place: Place, monkeypatch: pyt
 def test_place(
     variables: dict[str, str], expected: str | None, warned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_cache, "_said", {})
+    monkeypatch.setattr(translation_cache, "_said", {})
     for name in ("ROCDBG_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/home/me")

@@ -11,7 +11,7 @@ from rocdbg.sim.core.layout import ENGINE, HEADER
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.dispatch import Dispatch
-from rocdbg.sim.device.residency import Residency
+from rocdbg.sim.device.residency_and_barriers import Residency
 from rocdbg.sim.device.workgroup_places import Places, SparePlaces
 
 pytestmark = pytest.mark.llvm

@@ -47,12 +47,12 @@ from rocdbg.debugger.values.value_storage import Absence, Memory, MemoryStorage
 from rocdbg.debugger.values.vector_types import builtin_type
 from rocdbg.dwarf.context import Expression, ExpressionLike, LocationList
 from rocdbg.dwarf.conventions import UpstreamClang
-from rocdbg.dwarf.encoding import assemble
 from rocdbg.dwarf.info import Block, Constant, Exprloc, Function, Loclist, String, Variable
 from rocdbg.dwarf.info import Scope as CodeScope
 from rocdbg.dwarf.info.types import Type
 from rocdbg.dwarf.info.whereabouts import whose
 from rocdbg.dwarf.location import LocationDescription
+from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.reader import results
 
 VIRTUAL_TABLE = "_ZTV"

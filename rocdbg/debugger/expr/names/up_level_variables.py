@@ -13,7 +13,7 @@ from rocdbg.debugger.base.errors import ExpressionError
 from rocdbg.debugger.expr.environments.names_here import in_frame
 from rocdbg.debugger.frames.frame_context import FrameContext, static_link
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.frames.lane_pcs import MAX_FRAMES
+from rocdbg.debugger.frames.waiting_lanes import MAX_FRAMES
 from rocdbg.debugger.values.located_values import has_fixed_address
 from rocdbg.debugger.values.value import Value
 from rocdbg.dwarf.info import Die, Exprloc, Loclist, Scope, Variable

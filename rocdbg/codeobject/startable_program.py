@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from rocdbg.codeobject.container import MAX_FILE_SIZE
 from rocdbg.codeobject.elf import EM_AMDGPU
+from rocdbg.codeobject.finding_code_objects import MAX_FILE_SIZE
 from rocdbg.errors import Error
 from rocdbg.regular_file import open_regular
 

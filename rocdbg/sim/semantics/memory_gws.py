@@ -13,7 +13,7 @@ from rocdbg.sim.core.layout import Status
 from rocdbg.sim.semantics.access import Access, Unsupported
 from rocdbg.sim.semantics.memory_common import register, required
 from rocdbg.sim.semantics.registry import Ends, Kind, semantic
-from rocdbg.sim.translator.sync import Sync
+from rocdbg.sim.translator.global_wave_sync import Sync
 
 
 def _first_lane(i: Access, name: str) -> Value:

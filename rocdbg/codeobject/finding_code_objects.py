@@ -19,11 +19,11 @@ from rocdbg.codeobject.code_object import CodeObject
 from rocdbg.codeobject.code_object_uri import FileUri, MemoryUri, is_uri, parse_uri
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED, Budget
 from rocdbg.codeobject.elf import EM_AMDGPU, SHF_COMPRESSED, Elf, is_elf
-from rocdbg.codeobject.embedded_objects import code_at, find_embedded
 from rocdbg.codeobject.errors import ChoiceError, CodeObjectError
 from rocdbg.codeobject.file_bytes import FileBytes
 from rocdbg.codeobject.offload_binary import OFFLOADING_SECTION, OffloadImage, find_images, is_offload_binary
 from rocdbg.codeobject.offload_bundles import Bundle, find_bundles, is_bundle, read_bundle
+from rocdbg.codeobject.verbatim_objects import code_at, find_embedded
 from rocdbg.regular_file import FileAccessError, open_regular
 
 FATBIN_SECTION = ".hip_fatbin"

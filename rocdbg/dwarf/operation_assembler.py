@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rocdbg.dwarf.errors import DwarfError
-from rocdbg.dwarf.operations import OPERATIONS, Operand, OperationInfo
+from rocdbg.dwarf.operation_table import OPERATIONS, Operand, OperationInfo
 
 __all__ = ["assemble", "encode_operand", "encode_operation", "sleb128", "uleb128"]
 
