@@ -1,4 +1,4 @@
-"""LLVM on this host: one machine, one linker, and the linked entries of the cache on disk (`object_cache`)."""
+"""LLVM on this host: one machine, one linker, and the linked entries of the cache on disk (`translation_cache`)."""
 
 from __future__ import annotations
 
