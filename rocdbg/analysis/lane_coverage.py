@@ -253,8 +253,8 @@ class _Query:
         return any(low < end and first < high for low, high in extents)
 
     def _restarts(self) -> frozenset[int]:
-        """Where active lanes are known to have the value: at the beginnings of extents, except where the extent only
-        continues extents at the ends of all predecessors.
+        """Where active lanes are known to have the value: at the beginnings of extents. The beginning of a block is
+        left out if the ends of all its predecessors are in extents, because it then only continues these.
         """
         blocks, before = self._of._analysis.blocks, self._of._predecessors
         found = set()

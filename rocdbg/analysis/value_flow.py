@@ -77,7 +77,9 @@ class _Held(Struct):
 
 
 class Places(Struct, frozen=True):
-    """Where dwords of values are at an instruction: ``registers`` by dword; for values that are numbers, a bit set."""
+    """Where values are known at an instruction. ``registers`` maps a dword of a value to the register that holds it;
+    ``numbers`` is the bit set of the values that are known numbers.
+    """
 
     registers: dict[Part, int] = field(default_factory=dict)
     numbers: int = 0

@@ -509,7 +509,7 @@ class Shell:
             self.state.loops = loops
 
     def substitute(self, line: str) -> str:
-        """Replace `$argc`, `$argN` and `$arg*` in a line by the current user-defined command's arguments.
+        """Replace `$argc`, `$argN` and `$arg*` in a line with the current user-defined command's arguments.
 
         Raises `ScriptError` for an argument that was not given.
         """

@@ -77,7 +77,7 @@ def with_sections(elf: Elf, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _is_loaded(elf: Elf, section: Section) -> bool:
-    """Whether a segment contains a section's bytes, or would."""
+    """Whether a section is loaded: it is marked as such, or a segment contains bytes of it."""
     if section.flags & SHF_ALLOC:
         return True
     return section.has_bytes and section.size > 0 and any(

@@ -199,8 +199,8 @@ class _Computation:
         self.out.append(encode_operation(operation.info, operation.operands))
 
     def _fetch(self, operation: Operation) -> None:
-        """Replace the location of a register by its contents. Any other location is in memory whose address space is
-        not named.
+        """Replace the location of a register with the register's contents. Any other location is in memory whose
+        address space is not named.
         """
         register = self.stack.pop().register if self.stack else None
         if register is None:

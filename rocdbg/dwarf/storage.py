@@ -52,7 +52,7 @@ class MemoryAccess(Protocol):
         ...
 
     def write_memory(self, space: int, address: int, data: bytes, lane: int | None) -> None:
-        """Replace the bytes at `address` by `data`."""
+        """Replace the bytes at `address` with `data`."""
         ...
 
 

@@ -27,7 +27,7 @@ USUAL = [
     "convenience", "digits_settings", "digits_words", "errors", "ferry_control", "grid_display", "hashing_session",
     "help_more", "inlined_running", "layout_expressions", "ledger_expressions", "matrix_session", "maze_scripts",
     "maze_settings", "maze_words", "memory", "mixture_values", "parser_data", "printf_modifiers", "queue_types",
-    "radio_values", "scalars_expressions", "scalars_formats", "scalars_print_settings", "scripting",
+    "radio_values", "scalars_expressions", "scalars_formats", "scalars_print_settings", "scalars_x", "scripting",
     "scripting_words", "shapes_running", "steps_running", "steps_stack", "stock_types", "stock_values",
     "steps_session", "twins_units", "vault_hw", "warehouse_words", "watch_location", "watch_read", "watch_words",
 ]

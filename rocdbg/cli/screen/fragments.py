@@ -106,7 +106,7 @@ def title_of(parts: Line, width: int) -> Line:
 
 
 def expanded(text: str, tab: int, at: int = 0) -> str:
-    """Replace tabs by blanks up to the next multiple of ``tab`` columns; ``at`` is the column where the text begins."""
+    """Replace tabs with blanks up to the next multiple of ``tab`` columns; the text begins in column ``at``."""
     if "\t" not in text:
         return text
     first, *rest = text.split("\t")

@@ -62,7 +62,7 @@ class Pane(ABC):
         return None
 
     def loses(self, row: int, height: int) -> bool:
-        """Whether a row that was visible when the window was last drawn would be hidden with another height."""
+        """Whether a row that was visible when the window was last drawn would be hidden with ``height`` rows."""
         return self.top <= row < self.top + self.height and row >= self.top + height
 
     def window(self, count: int, height: int) -> range:

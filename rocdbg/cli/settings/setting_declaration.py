@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Place(Struct, frozen=True):
-    """A place where a value is stored; ``field`` is its name there."""
+    """A place where a value is stored; ``field`` is the value's name there."""
 
     field: str
     read: Callable[[Shell], object]

@@ -327,8 +327,8 @@ class Data:
         self, value: Value, fmt: Format | None = None, settings: PrintSettings | None = None,
         environment: ProgramEnvironment | None = None,
     ) -> str:
-        """Return the text of a value as an argument or member: pointers without their type. ``environment`` is its
-        place, by default the current one.
+        """Return the text of a value as an argument or member: pointers without their type. ``environment`` is that
+        of the value, by default the current one.
         """
         self.need_size(value)
         return self.formatter(settings, environment).format_nested(value, self._radix(fmt))

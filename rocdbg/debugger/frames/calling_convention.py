@@ -178,7 +178,7 @@ def _placed(type_: ClassType) -> list[_Placed]:
 
 
 def _units(type_: ClassType) -> list[_Placed]:
-    """Replace bit-fields by the integers through which they are accessed (CGRecordLowering::accumulateBitFields).
+    """Replace bit-fields with the integers through which they are accessed (CGRecordLowering::accumulateBitFields).
 
     Adjacent bit-fields share an integer of up to 64 bits if it is aligned without raising the alignment of the class.
     """

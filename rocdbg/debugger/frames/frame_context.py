@@ -230,7 +230,8 @@ class FrameContext:
         return call_sites.at_call(next_frame, LoadedAddress(next_frame.pc + 1))
 
     def call_site_value(self, parameter: int) -> ExpressionLike | None:
-        """Return the value that the call site gives for a parameter; ``parameter`` is its entry's offset in the unit.
+        """Return the value that the call site gives for a parameter. ``parameter`` is the offset of the parameter's
+        entry in the unit.
         """
         caller, call_sites = self.next_frame(), self.physical.call_sites
         if call_sites is None or self.unit is None or caller is None or caller.pc is None:

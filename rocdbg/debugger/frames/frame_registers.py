@@ -48,7 +48,7 @@ _HALVES = {name + half: (name, offset) for name in ("exec", "vcc", *_WIDE) for h
 
 
 def special_names(target: Target, thread: int) -> list[str]:
-    """Return the registers without a DWARF number that a wave has, in the order in which they are shown."""
+    """Return the names of the wave's registers that have no DWARF number, in the order in which they are shown."""
     return [name for name in _SPECIAL if target.read_special(thread, name) is not None]
 
 
@@ -128,7 +128,7 @@ class RegisterFile(Struct, frozen=True):
         return Value(type_, LocationStorage(LocationDescription(Place(CompositeStorage(parts))), Absence.NOT_SAVED))
 
     def _named(self, name: str) -> Value | None:
-        """Return a register of the wave by its name in DWARF or on the target."""
+        """Return the register of the wave that has this name in DWARF or on the target."""
         if name in _HIDDEN:
             return self._part(name)
         try:
@@ -202,7 +202,7 @@ class RegisterFile(Struct, frozen=True):
         return {4: c_types.INT, 8: c_types.UNSIGNED_LONG}.get(size, c_types.unsigned_of(size))
 
     def _undescribed(self, name: str) -> Value | None:
-        """Return a register without a DWARF number."""
+        """Return the value of a register that has no DWARF number; ``None`` if the wave does not have it."""
         thread, target = self.thread, self.target
         number = target.read_special(thread, name)
         if number is None:

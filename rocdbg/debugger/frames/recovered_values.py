@@ -88,9 +88,10 @@ class Recovery:
         self, frame: Frame, variable: Variable, target: Target | None, memory: Memory,
         by_location: Callable[[Variable], Value],
     ) -> Value | None:
-        """Return a variable of a frame's function at the frame's PC, for its lane; None if it is not known.
+        """Return the value that a variable of a frame's function has at the frame's PC, in the frame's lane; None if it
+        is not known.
 
-        ``by_location`` returns a variable as its location describes it.
+        ``by_location`` returns the value that a variable's location describes.
         """
         if target is None or not self.looks_at(frame, target.wave(frame.context.access.thread).exec_mask):
             return None

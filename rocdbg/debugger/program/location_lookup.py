@@ -39,7 +39,9 @@ _EXECUTABLE = 4
 
 
 class Location(Struct, frozen=True):
-    """A place in the program. ``file`` and ``line`` are set if known; ``function`` is its name as shown in tables."""
+    """A place in the program. ``file`` and ``line`` are set if known; ``function`` is the name of the function as shown
+    in tables.
+    """
 
     program: Program
     file_address: FileAddress

@@ -159,8 +159,8 @@ def _names(instruction: Instruction, wanted: Wanted) -> bool:
 
 
 def _swaps(instruction: Instruction, wanted: Wanted) -> bool:
-    """Whether an exchange of rows gives the lane a value of another lane: odd rows of the destination receive one, and
-    even rows of the source.
+    """Whether an exchange of rows gives the lane a value of another lane: in the destination, the odd rows receive
+    such values, and in the source, the even rows do.
     """
     row = 16 if "16" in instruction.name else 32
     odd = bool((wanted.lane or 0) & row)
@@ -212,7 +212,7 @@ class WaveRegisters:
         return int.from_bytes(data[4 * offset : 4 * offset + 4], "little")
 
     def special(self, name: str) -> int:
-        """Return a register that has no DWARF number; 0 if the wave does not have it."""
+        """Return the value of a register that has no DWARF number; 0 if the wave does not have it."""
         return self._target.read_special(self._thread, name) or 0
 
     def scc(self) -> bool:

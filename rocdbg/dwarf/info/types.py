@@ -519,7 +519,7 @@ class Member(Struct, frozen=True):
 
     ``bit_offset`` counts from the start of the class (little-endian numbering), also for ordinary members;
     it is None when ``location`` has to be evaluated. ``bit_size`` is None unless it is a bit field.
-    ``offset`` is its entry in ``.debug_info``.
+    ``offset`` is that of the member's entry in ``.debug_info``.
     """
 
     name: str | None
@@ -538,8 +538,8 @@ class Member(Struct, frozen=True):
 
 
 class BaseClass(Struct, frozen=True):
-    """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases); ``offset`` is its
-    entry.
+    """A base class. ``byte_offset`` is None when ``location`` has to be evaluated (virtual bases); ``offset`` is
+    that of its entry.
     """
 
     type: Type
@@ -566,7 +566,7 @@ MAX_LEB = 5
 
 
 class Method(Struct, frozen=True):
-    """A member function as declared in its class. ``offset`` is the declaration's entry.
+    """A member function as declared in its class. ``offset`` is that of the declaration's entry.
 
     ``vtable_elem_location`` (DW_AT_vtable_elem_location) is an expression for the slot of a virtual function, with the
     object's location on its initial stack; clang gives the number of the slot as a value instead.

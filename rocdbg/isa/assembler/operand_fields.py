@@ -1,4 +1,6 @@
-"""Sets the operands of an instruction word from the typed text: the inverse of reading each item of a signature."""
+"""Sets the operands of an instruction word from the typed text: the inverse of what `rocdbg.isa.row_items` does with
+each item of a row.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ accepted.
 
 
 class TextCodes:
-    """A vector of texts in reverse: maps a text, a register or a constant to its codes."""
+    """Maps a text, a register or a constant to its codes: the reverse of `Texts`, which gives the text of a code."""
 
     def __init__(self, texts: Texts, family: str) -> None:
         self.texts = texts
@@ -77,7 +79,7 @@ class TextCodes:
         return sorted(found)
 
     def constant(self, bits: int, type: str) -> list[int]:
-        """Codes of the inline constant that has these bits in an operand of a type."""
+        """Codes of the inline constant that has these bits in an operand of this type."""
         if type not in self._constants:
             known = self._constants[type] = {}
             for text, codes in self.codes.items():

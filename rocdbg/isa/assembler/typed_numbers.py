@@ -138,7 +138,7 @@ def as_float(number: float, kind: str) -> int:
 
 
 def constant_bits_of(number: Number, type: str) -> int | None:
-    """The bits that a number would have as an inline constant in an operand of a type; None if it cannot be one."""
+    """The bits that a number would have as an inline constant in an operand of this type; None if it cannot be one."""
     if number.literal or number.addresses:
         return None
     if number.floating is not None:
@@ -150,7 +150,7 @@ def constant_bits_of(number: Number, type: str) -> int | None:
 
 
 def literal_of(number: Number, type: str, wide: bool, high: bool = False) -> tuple[int, int]:
-    """The literal that gives an operand of a type a number: its value and its size in bytes.
+    """The literal that represents a number in an operand of this type: the literal's value and its size in bytes.
 
     ``wide``: the target has literals of 64 bits for this operand. ``high``: a 64-bit float may be given as a 64-bit
     integer whose low half is zero. Raises Mismatch if there is no such literal.

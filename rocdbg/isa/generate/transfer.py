@@ -289,7 +289,7 @@ class Transfer:
 
 
 def _single(bits: Bits) -> list[int]:
-    """The bits of a field, one by one."""
+    """The number of each bit of a field, in order."""
     return [low + i for low, size in bits for i in range(size)]
 
 

@@ -23,7 +23,9 @@ BITS = {"f16": 16, "bf16": 16, "fp8": 8, "bf8": 8, "iu8": 8, "iu4": 4}
 
 
 class Place(Struct, frozen=True):
-    """Where the factors of a product are: group of lanes and element; with an index, ``b`` is the first of four."""
+    """Where the two factors of a product are: element ``a`` of A in the group of lanes ``a_group``, and element ``b``
+    of B in the group ``b_group``. For SWMMAC, ``b`` is the first of the four elements from which the index selects.
+    """
 
     a_group: int
     a: int

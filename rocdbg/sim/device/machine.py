@@ -56,7 +56,7 @@ _ADVICE = (
 
 
 class LoadError(Error):
-    """A code object that cannot be loaded on a machine. ``file`` is its name."""
+    """A code object cannot be loaded on a machine. ``file`` is the code object's name."""
 
     def __init__(self, file: str, reason: str) -> None:
         self.file = file

@@ -56,14 +56,14 @@ def _(i: Access) -> None:
 
 
 def _clamped(value: Value) -> Value:
-    """Replace infinities by the largest number of their sign."""
+    """Replace infinities with the largest finite number of their sign."""
     sign = 1 << value.type.bits - 1
     bits = value.bits()
     return floats.is_infinite(value).select(bits & sign | _LARGEST[value.type], bits).bitcast(value.type)
 
 
 def _legacy(value: Value) -> Value:
-    """Replace infinities by the zero of their sign."""
+    """Replace infinities with the zero of their sign."""
     bits = value.bits()
     return floats.is_infinite(value).select(bits & 1 << value.type.bits - 1, bits).bitcast(value.type)
 

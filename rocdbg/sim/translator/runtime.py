@@ -255,8 +255,8 @@ class Runtime:
         return pointer, r.const(4, I64), kind
 
     def _lds(self, r: Routine, address: Value, lane: Value) -> tuple[Value, Value, Value]:
-        """Translate an LDS offset. An access beyond the workgroup's LDS faults, or, if the environment says so, is
-        dropped as a whole.
+        """Translate an LDS offset. An access that reaches beyond the workgroup's LDS faults; if the environment's
+        ``lds_drops`` is set, the whole access is dropped instead.
         """
         end = address + r.value("%size")
         legal = end.ule(r.state("lds_size").zext(I64)) & address.ule(0xFFFFFFFF)

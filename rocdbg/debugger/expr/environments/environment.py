@@ -111,7 +111,7 @@ class Environment(Protocol):
         """Return the value at a location description."""
 
     def register(self, name: str) -> Value | None:
-        """Return a register of the selected frame by name (without ``$``); ``None`` if there is none."""
+        """Return the register of the selected frame that has this name (without ``$``); ``None`` if there is none."""
 
     @property
     def registers(self) -> RegisterFile:

@@ -419,7 +419,7 @@ class ProgramEnvironment(Struct, dict=True):
         return RegisterFile(self.frame.context.access.target, self.frame.scope.thread, self.frame.context)
 
     def register(self, name: str) -> Value | None:
-        """Return a register by name; ``None`` if there is none."""
+        """Return the register that has this name; ``None`` if there is none."""
         if self._registers is None:
             if name in _OF_EVERY_MACHINE or (self.program is not None and is_register_name(name)):
                 raise NoRegistersError

@@ -117,7 +117,7 @@ def _place_by_location(variable: Variable, environment: ProgramEnvironment) -> P
 
 
 def _by_location(known: Known, environment: ProgramEnvironment) -> Term:
-    """Return a variable according to its location."""
+    """Return the `Term` of a variable according to its location."""
     variable = known.variable
     type_ = complete(known.type, environment)
     if known.expression is not None:
@@ -168,7 +168,7 @@ def register(name: str, value: Value, environment: ProgramEnvironment) -> Term:
 
 
 def _special(name: str, environment: ProgramEnvironment) -> Node:
-    """Return a register without a DWARF number, as an I64."""
+    """Return the value of a register that has no DWARF number, as an I64."""
     target = environment.target
     assert target is not None
     if name == "m0":

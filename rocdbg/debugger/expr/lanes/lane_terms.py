@@ -43,8 +43,8 @@ COMPARISONS = frozenset(_COMPARE)
 class Term(Struct, frozen=True):
     """A typed value of each lane, either at a ``place`` or computed.
 
-    ``node`` is the value of a scalar: an integer of the type's width, or a float of its format (F32 for bfloat16).
-    ``first`` is its offset in bits from its place; ``bits`` is its width if it is a bit-field.
+    ``node`` is the value of a scalar: an integer of the type's width, or a float of the type's format (F32 for
+    bfloat16). ``first`` is the term's offset in bits from ``place``; ``bits`` is its width if it is a bit-field.
     """
 
     type: Type

@@ -176,11 +176,12 @@ class Target(Protocol):
         """Write ``data`` at byte ``offset`` of a register."""
 
     def read_special(self, thread: int, name: str) -> int | None:
-        """Return a register without a DWARF number (``m0``, ``scc``, ``ttmp6``); ``None`` if the wave does not have it.
+        """Return the value of a register that has no DWARF number (``m0``, ``scc``, ``ttmp6``); ``None`` if the wave
+        does not have the register.
         """
 
     def write_special(self, thread: int, name: str, value: int) -> None:
-        """Write a register without a DWARF number; raises `RegisterAccessError`."""
+        """Write a register that has no DWARF number; raises `RegisterAccessError`."""
 
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
