@@ -16,12 +16,13 @@ mutants:
 	$(PYTHON) -m tests.mutants.run
 
 # Statements that tests execute, and a floor of 95 % for what the debugger rests on. Semantics are executed where code is
-# translated, so nothing may be found in the translation cache; its own tests are left out.
+# translated, so nothing may be found in the translation cache; its own tests are left out. The plug-in for pytest imports
+# the package before statements are counted.
 coverage:
-	$(PYTHON) -m pytest -n 2 --dist worksteal --cov=rocdbg/dwarf --cov-report= \
+	$(PYTHON) -m pytest -n 2 --dist worksteal -p no:rocdbg --cov=rocdbg/dwarf --cov-report= \
 	    tests/dwarf tests/damage tests/annotation tests/debugger tests/cli tests/llvmdi tests/demos
 	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/dwarf/*'
-	ROCDBG_CACHE_SIZE=0 $(PYTHON) -m pytest -n 2 --dist worksteal --cov=rocdbg/sim/semantics --cov-report= \
+	ROCDBG_CACHE_SIZE=0 $(PYTHON) -m pytest -n 2 --dist worksteal -p no:rocdbg --cov=rocdbg/sim/semantics --cov-report= \
 	    tests/sim tests/demos --ignore-glob='*cache*' --ignore=tests/sim/engine/test_kept_blocks.py
 	$(PYTHON) -m coverage report --skip-covered --fail-under=95 --include='rocdbg/sim/semantics/*'
 

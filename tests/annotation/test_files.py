@@ -107,10 +107,10 @@ def test_what_is_written(tmp_path: Path) -> None:
     frames = dwarf.parse_frames(sections[".debug_frame"])
     first = frames.row(kernel.low_pc)
     assert first is not None
-    assert isinstance(first.rule(16), dwarf.cfi_rules.UndefinedRule)
+    assert isinstance(first.rule(16), dwarf.cfi_rule_types.UndefinedRule)
     row = frames.row(helper.low_pc)
     assert row is not None
-    assert row.cfa == dwarf.cfi_rules.CfaRegister(64, 0, 6)  # s32 in the memory of the wave
+    assert row.cfa == dwarf.cfi_rule_types.CfaRegister(64, 0, 6)  # s32 in the memory of the wave
     tile = next(v for v in kernel.variables if v.name == "tile")
     assert dwarf.format_expression(tile.location.data) == (  # type: ignore[union-attr]
         "DW_OP_constu 0x0, DW_OP_lit3, DW_OP_LLVM_user DW_OP_LLVM_form_aspace_address"
