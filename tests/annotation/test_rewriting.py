@@ -61,7 +61,8 @@ def test_call_frames_are_read_as_they_were_written(rows: list[Row]) -> None:
             assert found is not None
             assert found.cfa == row.cfa
             # what has no rule any more is written as the same value, which is the default
-            rules = {n: rule for n, rule in found.rules.items() if not isinstance(rule, dwarf.cfi_rule_types.SameValueRule)}
+            same = dwarf.cfi_rule_types.SameValueRule
+            rules = {n: rule for n, rule in found.rules.items() if not isinstance(rule, same)}
             assert rules == row.rules
     assert table.row(rows[-1].end) is None
 
