@@ -38,7 +38,7 @@ class AutoLoad:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
-        self.safe_path = default_safe_path()
+        self.safe_path: str = default_safe_path()
         self.enabled = {"local-rocdbginit": True, "rocdbg-scripts": True}
         self.found: dict[str, dict[Path, bool]] = {kind: {} for kind in self.enabled}
 

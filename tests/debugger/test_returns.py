@@ -48,7 +48,7 @@ def test_finish(compiled: Callable[..., Path], targets: tuple[str, ...]) -> None
         session.launch.set_grid("64")
         session.launch.set_workgroup("64")
         session.launch.set_argument(0, "i32[64]:zeros")
-        session.break_at(name)
+        session.break_at(name, temporary=True)  # on gfx1100, another wave gets there while this one finishes
         session.run()
         text = io.StringIO()
         Shell(session, Writer(text), Writer(text)).run_line("finish")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
@@ -24,6 +24,11 @@ _BEFORE_OPERAND: Final = frozenset({"(", "[", "{", "}", ")", ",", ";", "=", "ret
 _AFTER_HEAD: Final = frozenset({"*", "&", "(", "{"})
 """Tokens that begin a statement after the bracket of ``if (...)``; no assigned expression has them after ``)``."""
 _STATEMENTS: Final = frozenset({"if", "while", "for", "switch", "return", "catch", "sizeof", "alignof", "decltype"})
+_TYPES: Final = frozenset(
+    {"auto", "bool", "char", "const", "constexpr", "double", "float", "int", "long", "register", "short", "signed",
+     "static", "struct", "unsigned", "void", "volatile"}
+)  # fmt: skip
+"""Words of declarations, which name no object."""
 _PATHS: Final = frozenset({".", "->", "::", "&", "*", "const"})
 """What an argument that names an object consists of, other than names and indices."""
 
@@ -59,7 +64,7 @@ def names_assigned_from(
         outer.append(opened[-1] if opened else -1)
         opened.append(index)
     begins = [flow.begin for flow in flows]
-    objects = _Objects(tokens, flows)
+    objects = _Objects(tokens, flows, text.passed)
     found, reached = set[str](), set[int]()
     todo = [index for index in range(len(tokens)) if is_source(index)]
     while todo:
@@ -95,6 +100,8 @@ class _Text:
             elif token.text in _CLOSING and opened:
                 self._partners[index] = opened.pop()
                 self._partners[self._partners[index]] = index
+        self.passed = set[str]()
+        """Names of objects that calls may change."""
         self._ends = self._ends_at(frozenset({";"}))
         self._operand_ends = self._ends_at(frozenset({";", ","}))
 
@@ -123,16 +130,18 @@ class _Text:
             elif token.is_name and index + 1 < len(self._tokens) and self._tokens[index + 1].text in ("(", "{"):
                 names, refers = frozenset({token.text}), False
                 if token.text not in _STATEMENTS:
-                    names |= self._names(self._member_of(index), index)
+                    changed = self._names(self._member_of(index), index)
                     if not takes_values(token.text):
-                        names |= self._arguments(index + 2)
+                        changed |= self._arguments(index + 2)
                         refers = index > 0 and self._tokens[index - 1].text in ("&", "&&")
+                    self.passed |= changed
+                    names |= changed
                 yield _Flow(names, index + 2, self._ends[index + 2], refers)
                 if token.text == "for":
                     yield from self._range_of(index + 2)
 
     def _names(self, begin: int, end: int) -> frozenset[str]:
-        return frozenset(token.text for token in self._tokens[begin:end] if token.is_name)
+        return frozenset(token.text for token in self._tokens[begin:end] if token.is_name) - _TYPES
 
     def _target(self, end: int) -> int:
         """Return where the expression begins that is assigned to before ``end``."""
@@ -179,7 +188,7 @@ class _Text:
                     break
                 index += 1
             else:
-                found |= names
+                found |= names - _TYPES
             begin = max(end, begin) + 1
         return frozenset(found)
 
@@ -203,10 +212,11 @@ class _Text:
 
 class _Objects:
     """The objects that pointers and references may lead to: those whose address is in what is assigned to them (``&x``,
-    or an array's name), those that another pointer there leads to, and all that a reference is made from.
+    or an array's name), those that another pointer there leads to, and all that a reference is made from. Names that
+    are neither dereferenced nor copied to such a name lead nowhere.
     """
 
-    def __init__(self, tokens: Sequence[Token], flows: Sequence[_Flow]) -> None:
+    def __init__(self, tokens: Sequence[Token], flows: Sequence[_Flow], passed: Set[str]) -> None:
         self._led_to = defaultdict[str, set[str]](set)
         self._tokens = tokens
         self._arrays = {
@@ -222,13 +232,26 @@ class _Objects:
             objects = {tokens[index].text for index in _within(named if flow.refers else taken, flow)}
             for name in flow.names if objects else ():
                 self._add(name, objects)
+        used = {name for flow in flows if flow.refers for name in flow.names}.union(passed)
+        used.update(
+            tokens[index].text for index in named
+            if self._text(index - 1) == "*" or self._text(index + 1) in ("[", "->")
+        )
+        count = -1
+        while count < len(used):
+            count = len(used)
+            for flow in flows:
+                unit()
+                if not used.isdisjoint(flow.names):
+                    used.update(tokens[index].text for index in _within(copied, flow))
+        self._led_to = defaultdict(set, {name: self._led_to[name] for name in self._led_to.keys() & used})
         pointers = -1
         while pointers < len(self._led_to):
             pointers = len(self._led_to)
             for flow in flows:
                 unit()
                 inside = {tokens[index].text for index in _within(copied, flow)} & self._led_to.keys()
-                for name in flow.names if inside else ():
+                for name in flow.names & used if inside else ():
                     self._add(name, inside)
 
     def _text(self, index: int) -> str:
