@@ -161,7 +161,7 @@ def test_changes_between_stops(tmp_path: Path) -> None:
     def says(line: str) -> list[str]:
         return debugger.execute(line, to_string=True).splitlines()
 
-    with pytest.raises(Exception, match="not kept between stops"):
+    with pytest.raises(Exception, match="Changes of registers are not recorded"):
         debugger.execute("info registers changed")
     plain = says("info registers s20")
     says("set register-changes on")
