@@ -47,7 +47,8 @@ def test_a_piece_that_is_freed_twice(hip: Build) -> None:
     kept, out = np.zeros(2, np.uint64), np.zeros(2, np.uint32)
     program.kernels["take"].launch(1, 1, [kept]).run()
     kept[1] = kept[0]
-    with pytest.raises(rocdbg.GpuFault, match=rf"free\(\): {int(kept[0]):#x} was not returned by malloc\(\), or has already been freed"):
+    words = rf"free\(\): {int(kept[0]):#x} was not returned by malloc\(\), or has already been freed"
+    with pytest.raises(rocdbg.GpuFault, match=words):
         program.kernels["give"].launch(2, 2, [kept, out]).run()
 
 
