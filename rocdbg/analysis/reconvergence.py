@@ -53,20 +53,20 @@ def _last_rejoin(block: Block, wide: bool) -> int | None:
         target = None if effect.destination is None else effect.destination.register
         is_move = effect.kind is Kind.LOGIC and effect.operation == _MOVE
         own = copies | parts
+        rewritten = {register for register in (saved, target, *effect.lost) if register is not None} - {EXEC_LO}
         if effect.kind is Kind.CALL:
-            copies -= _LOST_IN_CALLS
-            parts -= _LOST_IN_CALLS
-        elif effect.kind is Kind.SAVE and effect.operation == _AND and saved is not None:
+            rewritten |= _LOST_IN_CALLS
+        for registers in (copies, parts, turned):
+            registers -= rewritten
+        if effect.kind is Kind.SAVE and effect.operation == _AND and saved is not None:
             copies.add(saved)
             depth += 1
         elif effect.kind is Kind.SAVE and effect.operation in _TURNS and saved is not None:
             turned.add(saved)
-            copies.discard(saved)
             if sources[:1] != [EXEC_LO] and own.issuperset(sources[:1]) and sources:
                 parts.add(saved)
             else:  # the region began before the block
                 last = None
-                parts.discard(saved)
         elif effect.writes_exec():
             is_union = effect.kind is Kind.LOGIC and effect.operation == _OR and EXEC_LO in sources and len(masks) == 1
             if (is_union and masks <= own) or (is_move and masks and masks <= copies):
@@ -78,9 +78,6 @@ def _last_rejoin(block: Block, wide: bool) -> int | None:
                     return last
                 depth += 1
         else:
-            for register in (target, *effect.lost):
-                copies.discard(register or 0)
-                parts.discard(register or 0)
             within = own | {EXEC_LO}
             if target is not None and is_move and set(sources) == {EXEC_LO}:
                 copies.add(target)
