@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -87,6 +87,7 @@ class _Cursor:
     def string(self) -> str:
         stop = self.data.find(b"\0", self.pos, self.end)
         if stop < 0:
+            self.pos = self.end
             raise IndexError
         text = self.data[self.pos:stop]
         self.pos = stop + 1
@@ -97,14 +98,28 @@ class _Cursor:
             raise IndexError
 
 
-def read_line_header(sections: Sections, offset: int, address_size: int, comp_dir: str) -> LineHeader:
+def read_line_header(
+    sections: Sections, offset: int, address_size: int, comp_dir: str,
+    note_read: Callable[[int], object] = lambda size: None,
+) -> LineHeader:
     """Read the header at ``offset``. ``address_size`` and ``comp_dir`` are the unit's, for tables that do not state
     their own.
 
-    Raises DebugInfoError for a damaged header.
+    Raises DebugInfoError for a damaged header. ``note_read`` gets the number of bytes that were read before the damage,
+    or else the size of the table.
     """
-    data = sections[SECTION]
-    cursor = _Cursor(data, offset, len(data))
+    cursor = _Cursor(sections[SECTION], offset, len(sections[SECTION]))
+    try:
+        header = _read_header(sections, cursor, address_size, comp_dir)
+    except DebugInfoError:
+        note_read(min(cursor.pos, cursor.end) - offset)
+        raise
+    note_read(header.end - offset)
+    return header
+
+
+def _read_header(sections: Sections, cursor: _Cursor, address_size: int, comp_dir: str) -> LineHeader:
+    data, offset = cursor.data, cursor.pos
     problems: list[str] = []
     try:
         length, offset_size = cursor.number(4), 4

@@ -50,13 +50,10 @@ class LineTable:
         tables, size = self._sections.tables, len(self._sections[SECTION])
         try:
             tables.check(SECTION, self.offset)
-            try:
-                header = read_line_header(self._sections, self.offset, self._address_size, self._comp_dir)
-            except DebugInfoError as error:  # reading it up to the damage has taken as long
-                tables.count(SECTION, self.offset, max(0, (error.offset or 0) - self.offset), size)
-                raise
-            tables.count(SECTION, self.offset, header.end - self.offset, size)
-            return header
+            return read_line_header(
+                self._sections, self.offset, self._address_size, self._comp_dir,
+                lambda read: tables.count(SECTION, self.offset, read, size),
+            )
         except DebugInfoError as error:
             self._pass_over(error)
             return NO_LINES

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.dwarf.info.errors import DebugInfoError
 from rocdbg.dwarf.info.line_header import read_line_header
 from rocdbg.dwarf.info.line_program import BASIC_BLOCK, EPILOGUE_BEGIN, IS_STMT, PROLOGUE_END, run
 from rocdbg.dwarf.info.sections import Sections
@@ -119,3 +120,35 @@ def test_every_operation_as_llvm_runs_it(tmp_path: Path) -> None:
     ]
     assert len(wanted) > 800
     assert list(our_rows(section)) == wanted
+
+
+def header_of(tables: bytes, version: int = 4) -> bytes:
+    """A table without a program, whose header ends after its tables of directories and files."""
+    rest = bytes((1, 1, 1, 0xFB, 14, 1)) + tables
+    inner = version.to_bytes(2, "little") + len(rest).to_bytes(4, "little") + rest
+    return len(inner).to_bytes(4, "little") + inner
+
+
+HEAD = len(header_of(b""))
+# (bytes, how many of them count as read, what is wrong). 100 bytes of another table follow.
+DAMAGED_HEADERS = [
+    (header_of(b"\0\0"), HEAD + 2, None),
+    (header_of(b"dir\0\0a.c\0\1\0\0\0"), HEAD + 13, None),
+    (header_of(b"dir\0\0a.c\0\1\0"), HEAD + 11, "truncated"),
+    (header_of(b"dir\0\0" + b"a" * 50), HEAD + 55, "truncated"),
+    (header_of(b"", version=7), 6, "version 7"),
+    (b"\xff\0\0\0" + header_of(b"\0\0")[4:], 4, "beyond the section's end"),
+]
+
+
+@pytest.mark.parametrize(("data", "read", "problem"), DAMAGED_HEADERS)
+def test_bytes_read_of_damaged_headers(data: bytes, read: int, problem: str | None) -> None:
+    """Tables may overlap: the time for damaged ones counts as well."""
+    counted: list[int] = []
+    sections = Sections({".debug_line": data + bytes(100)})
+    if problem is None:
+        read_line_header(sections, 0, 8, "/src", counted.append)
+    else:
+        with pytest.raises(DebugInfoError, match=problem):
+            read_line_header(sections, 0, 8, "/src", counted.append)
+    assert counted == [read]
