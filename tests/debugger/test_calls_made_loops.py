@@ -59,6 +59,25 @@ TEXTS = [
     ("p = g(a); *p = f(n); r = a[2];", {"p", "a", "g", "r"}),
     ("by_value(a, f(n));", {"by_value"}),
     ("r = by_value(a, f(n));", {"by_value", "r"}),
+    # arguments that are not just the name of an object
+    ("int v[4]; g(v + 1, f(n)); r = v[2];", {"v", "g", "r"}),
+    ("p = &a; g(p + k, f(n)); r = a + p[0];", {"a", "p", "g", "r"}),
+    ("p = &a; g(p + k, f(n)); r = a;", {"a", "p", "g", "r"}),
+    ("g(x ? &a : &b, f(n)); r = a;", {"g"}),
+    ("g(c ? v : w, f(n)); r = v[0] + w[0];", {"g", "v", "w", "r"}),
+    ("g(h(v), f(n)); r = v[0]; s = k;", {"g", "h", "v", "r"}),
+    ("g(a * 2, f(n)); r = a;", {"g"}),
+    # calls of templates, and of what an expression yields
+    ("g<int>(a, f(n)); r = a;", {"g", "a", "r"}),
+    ("g<k, pair<int, 2>>(a, f(n));", {"g", "a"}),
+    ("g<1>(a); b = c < d > (f(n));", {"b", "c"}),
+    ("(*g)(a, f(n));", {"a"}),
+    ("table[k](a, f(n));", {"a"}),
+    ("r = (float)(a + f(n));", {"r"}),
+    # inline assembly
+    ('asm("v_add %0, %1, %2" : "=v"(r) : "v"(k), "v"(f(n)));', {"r", "k", "f", "n"}),
+    ('asm volatile("" : "+v"(r), "=v"(s) : "v"(t)); t = f(n);', {"r", "s", "t"}),
+    ('__asm__ __volatile__("" : "=v"(r)); t = f(n);', {"t"}),
 ]
 
 

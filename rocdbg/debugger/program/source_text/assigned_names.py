@@ -29,8 +29,18 @@ _TYPES: Final = frozenset(
      "static", "struct", "unsigned", "void", "volatile"}
 )  # fmt: skip
 """Words of declarations, which name no object."""
+_NUMBERS: Final = frozenset(
+    {"auto", "bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned"}
+)  # fmt: skip
+"""Words that end the type in a declaration of an object which cannot be a reference or have a constructor that stores
+through its arguments. (The class that ``auto`` may be is copied or moved.)
+"""
 _PATHS: Final = frozenset({".", "->", "::", "&", "*", "const"})
 """What an argument that names an object consists of, other than names and indices."""
+_ASSEMBLY: Final = frozenset({"asm", "__asm", "__asm__"})
+_OF_ASSEMBLY: Final = frozenset({"volatile", "__volatile__", "inline", "goto"})
+_MOST_TEMPLATE_TOKENS: Final = 200
+"""Limit on the length of the template arguments between a function's name and its arguments."""
 
 
 class _Flow(Struct, frozen=True):
@@ -39,8 +49,10 @@ class _Flow(Struct, frozen=True):
     names: frozenset[str]
     begin: int
     end: int
-    refers: bool
+    refers: bool = False
     """Whether this declares references."""
+    through: frozenset[str] = frozenset()
+    """Names that keep their values unless they are pointers or arrays: what these lead to gets values."""
 
 
 def names_assigned_from(
@@ -51,8 +63,9 @@ def names_assigned_from(
     The result may contain too many names, but does not lack any. Members and elements count as their objects, and so
     do the objects that a pointer or reference may lead to. The contents of a bracket after a name (``int x(f())``)
     count as assigned to it. In a call they also count as assigned to the object whose member is called, and to the
-    objects passed as other arguments, unless ``takes_values`` says of the function's name that its parameters are
-    neither pointers nor references. Values that only decide what is executed do not count.
+    objects that the other arguments are or lead to, unless ``takes_values`` says of the function's name that its
+    parameters are neither pointers nor references. All operands of an inline assembly statement count as assigned from
+    all others. Values that only decide what is executed do not count.
     """
     text = _Text(tokens)
     flows = sorted(text.flows(takes_values), key=lambda flow: (flow.begin, -flow.end))
@@ -75,7 +88,7 @@ def names_assigned_from(
             index = outer[index]
         while index >= 0 and index not in reached:
             reached.add(index)
-            new = objects.led_to(flows[index].names) - found
+            new = objects.changed_by(flows[index]) - found
             found |= new
             todo += (place for name in new for place in text.places[name])
             index = outer[index]
@@ -127,18 +140,55 @@ class _Text:
                 begin = self._target(index)
                 if names := self._names(begin, index):
                     yield _Flow(names, index + 1, self._operand_ends[index + 1], self._has_reference(begin, index))
-            elif token.is_name and index + 1 < len(self._tokens) and self._tokens[index + 1].text in ("(", "{"):
-                names, refers = frozenset({token.text}), False
-                if token.text not in _STATEMENTS:
-                    changed = self._names(self._member_of(index), index)
-                    if not takes_values(token.text):
-                        changed |= self._arguments(index + 2)
-                        refers = index > 0 and self._tokens[index - 1].text in ("&", "&&")
-                    self.passed |= changed
+            elif token.text in ("(", "{") and (name := self._called(index)) is not None:
+                called = self._tokens[name].text
+                names, through, refers = frozenset({called}) - _CLOSING, frozenset[str](), False
+                if called in _ASSEMBLY:
+                    names = self._names(index, self._ends[index + 1])
+                    self.passed |= names
+                elif called not in _STATEMENTS:
+                    changed = self._names(self._member_of(name), name)
+                    is_number = name > 0 and self._tokens[name - 1].text in _NUMBERS
+                    if not is_number and not takes_values(called):
+                        objects, through = self._arguments(index + 1)
+                        changed |= objects
+                        refers = name > 0 and self._tokens[name - 1].text in ("&", "&&")
+                    self.passed |= changed | through
                     names |= changed
-                yield _Flow(names, index + 2, self._ends[index + 2], refers)
-                if token.text == "for":
-                    yield from self._range_of(index + 2)
+                yield _Flow(names, index + 1, self._ends[index + 1], refers, through)
+                if called == "for":
+                    yield from self._range_of(index + 1)
+
+    def _called(self, bracket: int) -> int | None:
+        """Return the index of the name whose arguments or initialisers are in a bracket; for a call of what an
+        expression yields, ``(*g)(...)`` or ``g[k](...)``, that of the expression's last token. None if the bracket
+        is anything else.
+        """
+        index = bracket - 1
+        if index < 0:
+            return None
+        text = self._tokens[index].text
+        if text in _OF_ASSEMBLY:
+            while index > 0 and self._tokens[index].text in _OF_ASSEMBLY:
+                index -= 1
+            return index if self._tokens[index].text in _ASSEMBLY else None
+        if self._tokens[index].is_name:
+            return index
+        partner = self._partners[index]
+        if text in (")", "]") and partner >= 0 and self._tokens[bracket].text == "(":
+            return index if text == "]" or self._tokens[partner + 1].text == "*" else None
+        if text not in (">", ">>"):
+            return None
+        depth = 0  # of template arguments
+        for index in reversed(range(max(0, bracket - _MOST_TEMPLATE_TOKENS), bracket)):
+            unit()
+            text = self._tokens[index].text
+            depth += text.count(">") - text.count("<") if text in (">", ">>", "<") else 0
+            if depth == 0:
+                return index - 1 if index and self._tokens[index - 1].is_name else None
+            if text in (";", "{", "}"):
+                return None
+        return None
 
     def _names(self, begin: int, end: int) -> frozenset[str]:
         return frozenset(token.text for token in self._tokens[begin:end] if token.is_name) - _TYPES
@@ -167,9 +217,9 @@ class _Text:
                 begin -= 1
         return begin
 
-    def _arguments(self, begin: int) -> frozenset[str]:
-        """Return the names of the objects that are passed in a bracket."""
-        found = set[str]()
+    def _arguments(self, begin: int) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the names of the objects that are passed in a bracket, and the names in its other arguments."""
+        found, others = set[str](), frozenset[str]()
         last = self._ends[begin]
         while begin < last:
             end, names = self._operand_ends[begin], set[str]()
@@ -189,8 +239,11 @@ class _Text:
                 index += 1
             else:
                 found |= names - _TYPES
+                begin = max(end, begin) + 1
+                continue
+            others |= self._names(begin, end)
             begin = max(end, begin) + 1
-        return frozenset(found)
+        return frozenset(found), others
 
     def _range_of(self, begin: int) -> Iterator[_Flow]:
         """Yield the flow of a range-based ``for``."""
@@ -221,6 +274,9 @@ class _Objects:
         self._tokens = tokens
         self._arrays = {
             token.text for token, after in pairwise(tokens) if token.is_name and after.text == "["
+        }
+        self._pointers = self._arrays | {
+            token.text for index, token in enumerate(tokens) if token.is_name and self._is_dereferenced(index)
         }
         named = [index for index, token in enumerate(tokens) if token.is_name]
         taken = [index for index in named if self._is_address(index)]
@@ -257,6 +313,12 @@ class _Objects:
     def _text(self, index: int) -> str:
         return self._tokens[index].text if 0 <= index < len(self._tokens) else ";"
 
+    def _is_dereferenced(self, index: int) -> bool:
+        before = self._text(index - 2)
+        return self._text(index + 1) == "->" or (
+            self._text(index - 1) == "*" and (before in _BEFORE_OPERAND or before in _ASSIGNMENTS or before == "*")
+        )
+
     def _add(self, name: str, objects: set[str]) -> None:
         if new := objects - {name}:
             self._led_to[name] |= new
@@ -268,7 +330,12 @@ class _Objects:
             return before in _BEFORE_OPERAND or before in _ASSIGNMENTS
         return self._tokens[index].text in self._arrays and self._text(index + 1) != "["
 
-    def led_to(self, names: Iterable[str]) -> set[str]:
+    def changed_by(self, flow: _Flow) -> set[str]:
+        """Return the names of all objects that get values from a flow."""
+        led_to = {name for through in flow.through for name in self._led_to.get(through, ())}
+        return self._reached(flow.names | led_to | (flow.through & self._pointers))
+
+    def _reached(self, names: Iterable[str]) -> set[str]:
         """Return names, and those of all objects that they may lead to."""
         found, todo = set[str](), list(names)
         while todo:
