@@ -146,7 +146,9 @@ def _map(blocks: list[tuple[int, int]], sparse: bool) -> tuple[mmap.mmap, int]:
     large = size >= _LARGE and not sparse and hasattr(mmap, "MADV_HUGEPAGE")
     whole = size + _HUGE if large else size
     memory = _private(whole)
-    if memory is None:  # free the memory that is kept for later, and try again
+    if memory is None:  # free what only garbage refers to and what is kept for later, and try again
+        gc.collect()
+        _take_back()
         _keep_none()
         memory = _private(whole)
     if memory is None:

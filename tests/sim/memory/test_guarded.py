@@ -125,6 +125,26 @@ def test_blocks_in_cycles_do_not_use_up_the_guards() -> None:
     assert done.stdout.split() == ["True", "True"]
 
 
+IN_CYCLES_OF_LARGE_BLOCKS = """
+import gc, resource
+from pathlib import Path
+from rocdbg.sim.core import guarded
+
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20),) * 2)
+gc.disable()
+for _ in range(20):
+    held = [guarded.guarded(64 << 20, sparse=True)]
+    held.append(held)
+print("done")
+"""
+
+
+def test_blocks_in_cycles_do_not_use_up_the_addresses() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_CYCLES_OF_LARGE_BLOCKS], capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr
+
+
 def test_blocks_may_go_at_the_end_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a finaliser written in Python could not even be called, as when garbage is collected there."""
     said: list[object] = []
