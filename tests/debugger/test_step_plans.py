@@ -6,7 +6,7 @@ Two sessions get the same commands at random; one of them never lets the target 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ COMMANDS = {
     "next": 6, "step": 6, "until": 1, "finish": 1, "stepi": 1, "nexti": 2, "lane": 2, "wave": 1, "break": 1,
     "back": 1, "locked": 0.3,
 }
+AT_BARRIERS = {"stepis": 4, "nextis": 4, "stepi": 1, "wave": 2, "break": 0.5, "locked": 0.3}
 CONDITIONS = (None, "$_lane == 3", "1 == 0", "$_lane > 70")
 
 
@@ -49,9 +50,10 @@ def act(session: Session, command: str, chance: float) -> list[object]:
         match command:
             case "next" | "step" | "until" | "finish":
                 return state(session, getattr(running, command)())
-            case "stepi":
-                return state(session, running.stepi(some))
-            case "nexti":
+            case "stepi" | "stepis":
+                return state(session, running.stepi(some * (4 if command == "stepis" else 1)))
+            case "nexti" | "nextis":
+                some *= 4 if command == "nextis" else 1
                 locking = session.settings.scheduler_locking
                 if some > 1:  # otherwise other waves run in calls only if these are decided on one by one
                     session.settings.scheduler_locking = "step"
@@ -82,7 +84,9 @@ def act(session: Session, command: str, chance: float) -> list[object]:
     return [(each.number, each.hit_count) for each in session.breakpoints]
 
 
-def compare(sessions: tuple[Session, Session], seed: int, count: int) -> int:
+def compare(
+    sessions: tuple[Session, Session], seed: int, count: int, commands: Mapping[str, float] = COMMANDS
+) -> int:
     """Give both the same commands; how many of them were steps."""
     planned, plain = sessions
     plain.running.runner.parts.state.plans = False
@@ -93,7 +97,7 @@ def compare(sessions: tuple[Session, Session], seed: int, count: int) -> int:
     for _ in range(count):
         if not planned.inferior.running or planned.focus.current.thread is None:
             break
-        command = chances.choices(list(COMMANDS), list(COMMANDS.values()))[0]
+        command = chances.choices(list(commands), list(commands.values()))[0]
         done.append((command, chances.random()))
         steps += command in ("next", "step")
         assert act(planned, *done[-1]) == act(plain, *done[-1]), done
@@ -112,6 +116,16 @@ def loaded(path: Path, arch: str | None = None) -> Session:
 def test_plans_change_no_answer_in_demos(launch: str, arch: str) -> None:
     for seed in range(10 if EVERYTHING else 1):
         compare((loaded(DEMOS / launch, arch), loaded(DEMOS / launch, arch)), seed, 200 if EVERYTHING else 25)
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("launch", some_of(["reduce/reduce.toml", "reduce/reduce.O2.toml"], ["reduce/reduce.toml"]))
+@pytest.mark.parametrize("arch", some_of(["gfx90a", "gfx1030"], ["gfx90a"]))
+def test_plans_change_no_answer_at_barriers(launch: str, arch: str) -> None:
+    """Other waves run as long, and in the same order, whether the one that waits was stepped at once or singly."""
+    for seed in range(20 if EVERYTHING else 1):
+        sessions = (loaded(DEMOS / launch, arch), loaded(DEMOS / launch, arch))
+        compare(sessions, seed, 60 if EVERYTHING else 12, AT_BARRIERS)
 
 
 @pytest.mark.llvm

@@ -257,9 +257,8 @@ class Stepper(Struct):
         while done < count:
             before = runner.target.wave(thread).instructions
             plan.plan.arm(State.ACTIVE, low, high, comes_back=False)
-            stop = self._resume(scope, ResumeMode.RANGE, low, high, plan.plan, budget=count - done)
-            spent = stop.kind is TargetStopKind.BUDGET
-            event = None if spent else self._common(stop, scope)
+            stop = self._resume(scope, ResumeMode.RANGE, low, high, plan.plan, most=count - done)
+            event = self._common(stop, scope)
             if event is not None:
                 return count, event
             wave = runner.target.wave(thread)
@@ -334,7 +333,7 @@ class Stepper(Struct):
 
     def _resume(
         self, scope: Focus, mode: ResumeMode, low: int = 0, high: int = 0, plan: StopPlan | None = None,
-        steps: int = 1, budget: int | None = None,
+        steps: int = 1, most: int | None = None,
     ) -> TargetStop:
         thread = thread_of(scope)
         if mode is ResumeMode.RANGE and self.runner.watcher.stepped(thread) == thread:
@@ -346,8 +345,8 @@ class Stepper(Struct):
                 low,
                 high,
                 stop_addresses=self.runner.stop_addresses(),
-                only=self.runner.locked or budget is not None,
-                budget=budget,
+                only=self.runner.locked or most is not None,
+                most=most,
                 steps=steps,
                 plan=plan if mode is ResumeMode.RANGE else None,
             )

@@ -55,6 +55,7 @@ def run_options(request: Resume) -> RunOptions:
         checks=request.checks,
         plan=request.plan,
         steps=request.steps,
+        most=request.most,
     )
 
 

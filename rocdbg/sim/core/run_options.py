@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -19,11 +20,14 @@ class RunOptions(Struct, frozen=True):
     * ``stop_pcs``: any wave that is about to execute an instruction at one of these PCs stops with BREAKPOINT. A wave
       that is already at such a PC when ``run`` is called first executes that instruction.
     * ``wave``: the number of the focused wave, for ``step``, ``range`` and ``only``.
-    * ``step``: execute one instruction of that wave (STEP), or ``steps`` instructions unless it reaches a stop first.
+    * ``step``: execute one instruction of that wave (STEP), or ``steps`` instructions unless it reaches a stop or
+      begins to wait first.
     * ``range``: ``(low, high)``: execute that wave until its PC leaves low <= pc < high (RANGE).
     * ``only``: the other waves do not run, except while the focused one waits at a barrier for them.
     * ``alone``: with ``only``, the waves of other dispatches do not run either.
     * ``plan``: with ``range``: where to continue when that wave leaves the range.
+    * ``most``: with ``range`` and ``only``: that wave stops (STEP) when it has executed so many instructions, or begins
+      to wait.
     * ``budget``: wave-instructions that this call may execute in all (BUDGET when they are used up); None: no limit.
     * ``checks``: PCs that are not in ``stop_pcs``; a wave stops there in the same way if a check says so.
     * ``watches``: memory whose changes stop with WATCH.
@@ -40,6 +44,7 @@ class RunOptions(Struct, frozen=True):
     watches: Sequence[WatchedBytes] = ()
     plan: StopPlan | None = None
     steps: int = 1
+    most: int | None = None
 
     def __post_init__(self) -> None:
         if self.wave is None and (self.step or self.range is not None or self.only):
@@ -59,6 +64,9 @@ class Stops(Struct, frozen=True):
 NO_STOPS = Stops()
 
 
+NEVER: Final = (1 << 64) - 1
+
+
 class Followed(Struct, frozen=True):
     """A wave that is followed while the scheduler gives it its usual turns.
 
@@ -68,7 +76,7 @@ class Followed(Struct, frozen=True):
     """
 
     wave: int
-    end: int = (1 << 64) - 1
+    end: int = NEVER
     range: tuple[int, int] | None = None
     traced: bool = False
     plan: StopPlan | None = None

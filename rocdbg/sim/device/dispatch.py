@@ -15,7 +15,7 @@ from rocdbg.codeobject.metadata import ValueKind
 from rocdbg.sim.core.checks import Answers, Table
 from rocdbg.sim.core.layout import PRIVATE_APERTURE, SHARED_APERTURE, Status
 from rocdbg.sim.core.memory import GlobalMemory
-from rocdbg.sim.core.run_options import NO_STOPS, Followed, RunOptions, RunRequestError, Stops
+from rocdbg.sim.core.run_options import NEVER, NO_STOPS, Followed, RunOptions, RunRequestError, Stops
 from rocdbg.sim.core.stop_plan import StopPlan
 from rocdbg.sim.core.stops import Fault, Space, Stop, StopKind
 from rocdbg.sim.core.watched_words import ExistingWatches
@@ -315,8 +315,8 @@ class Dispatch:
         return self._finish_turn(places.wave(places.get("current")), status)
 
     def _step(self, wave: Wave, left: Budget, steps: int) -> Stop:
-        """Execute ``steps`` instructions of ``wave``, or fewer if it reaches a stop. While it waits for other waves,
-        these run.
+        """Execute ``steps`` instructions of ``wave``, or fewer if it reaches a stop or begins to wait for other waves.
+        If it waits at the beginning, these run.
         """
         first = True
         while True:
@@ -339,7 +339,7 @@ class Dispatch:
                 return self._done_or(StopKind.WAVE_DONE, wave)
             done = wave.instructions - before
             steps, first = steps - done, False
-            if status is Status.BREAK or steps <= 0 or not done:
+            if status is Status.BREAK or steps <= 0 or not done or wave.waiting:
                 return self._report(StopKind.STEP, wave)
             if self.take_interrupt():
                 return self._report(StopKind.INTERRUPTED, wave)
@@ -349,13 +349,14 @@ class Dispatch:
         """Run ``wave`` until its PC leaves the bounds, or its plan ends. The other waves have their turns in between,
         unless ``only``. ``wave`` has the first turn, whatever the schedule says; then the schedule continues."""
         assert options.range is not None
-        plan = options.plan or StopPlan.of_range(*options.range)
-        first, self._followed = True, Followed(wave.number, plan=plan)
+        plan, begin = options.plan or StopPlan.of_range(*options.range), wave.instructions
+        end = NEVER if options.most is None else begin + options.most
+        first, self._followed = True, Followed(wave.number, end, plan=plan)
         try:
             while True:
                 before = self.instructions
                 if options.only:
-                    stop = self._await(wave, left) or self._give_turn(wave, left)
+                    stop = self._await(wave, left) or self._give_turn(wave, left, alone=True)
                 elif first and not wave.waiting and self.next_wave != wave.number:
                     stop = self._give_turn(wave, left)
                 else:
@@ -369,6 +370,8 @@ class Dispatch:
                     return stop
                 if wave.ended:
                     return self._done_or(StopKind.WAVE_DONE, wave)
+                if options.most is not None and (wave.waiting or wave.instructions - begin >= options.most):
+                    return self._report(StopKind.STEP, wave)
                 self._let_others()
         finally:
             self._followed = None
@@ -391,10 +394,14 @@ class Dispatch:
             return self._report(StopKind.HANG, self.waves[0], reason=reason)
         return self._turn(self._residency.wave(slot), left)
 
-    def _give_turn(self, wave: Wave, left: Budget) -> Stop | None:
-        """Run a turn that the schedule did not choose."""
-        begun = self._begin_given()
+    def _give_turn(self, wave: Wave, left: Budget, alone: bool = False) -> Stop | None:
+        """Run a turn that the schedule did not choose. ``alone``: afterwards the schedule continues as if it had not
+        happened, as after single steps.
+        """
+        begun, before = self._begin_given(), self.bookkeeping
         stop = self._turn(wave, left)
+        if alone:
+            self._residency.resume_turns(*before)
         self._end_given(wave.number, begun)
         return stop
 

@@ -180,7 +180,7 @@ class QueueRunner:
         unless the options say ``alone``.
         """
         options = options or RunOptions()
-        free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None)
+        free = replace(options, wave=None, step=False, range=None, only=False, alone=False, plan=None, most=None)
         with self._lock:
             if options.wave is None:
                 return self._rotate(free, options.budget)

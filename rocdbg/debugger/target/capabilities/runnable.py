@@ -129,7 +129,11 @@ class Resume(Struct, frozen=True):
     alone: bool = False
     """Whether ``only`` also keeps other dispatches stopped."""
     steps: int = 1
-    """How many instructions a ``STEP`` executes; it may be fewer, for example if the wave reaches a stop address."""
+    """How many instructions a ``STEP`` executes; it may be fewer, for example if the wave reaches a stop address or
+    begins to wait.
+    """
+    most: int | None = None
+    """With a range and ``only``: the wave stops (STEP) when it has executed so many instructions, or begins to wait."""
     plan: StopPlan | None = None
     """With a range: where to continue, instead of returning, when the wave leaves it. A target may ignore the plan."""
     begins: bool = False
