@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.internal_errors import home_directory
+from rocdbg.cli.paths import expand
+from rocdbg.cli.settings.front_end_settings import HISTORY_FILE, HISTORY_SAVE, HISTORY_SIZE
 from rocdbg.cli.shell import Shell
 
 if TYPE_CHECKING:
@@ -28,7 +31,10 @@ def history_path() -> Path | None:
 
 
 def make_history(shell: Shell) -> History:
-    """Return the lines of earlier sessions and of this one. An unusable history file does not prevent debugging."""
+    """Return the lines of earlier sessions and of this one. An unusable history file does not prevent debugging.
+
+    Unless `set history` has said otherwise, all lines are saved, and those of all earlier sessions are known.
+    """
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     class KeptHistory(FileHistory):
@@ -40,14 +46,16 @@ def make_history(shell: Shell) -> History:
             try:
                 if path is not None and path.stat().st_size > MAX_HISTORY:
                     raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-                return list(super().load_history_strings())
+                size = HISTORY_SIZE.read(shell)
+                return list(itertools.islice(super().load_history_strings(), None if size == -1 else int(str(size))))
             except (OSError, ValueError) as error:
                 self._give_up(error)
                 return []
 
         def store_string(self, string: str) -> None:
-            if self.broken:
+            if self.broken or not HISTORY_SAVE.read(shell):
                 return
+            self.filename = str(expand(str(HISTORY_FILE.read(shell))))
             try:
                 super().store_string(string.encode("utf-8", "replace").decode())
             except (OSError, ValueError) as error:
@@ -56,16 +64,23 @@ def make_history(shell: Shell) -> History:
         def _give_up(self, error: Exception) -> None:
             self.broken = True
             reason = getattr(error, "strerror", None) or error
-            shell.session.warnings.add(f"history file {path}: {reason}; command lines are not saved.")
+            shell.session.warnings.add(f"history file {os.fsdecode(self.filename)}: {reason}; command lines are not saved.")
 
-    path = history_path()
-    if path is None:
+    path = expand(str(HISTORY_FILE.read(shell))) if HISTORY_FILE.field in shell.settings else history_path()
+    if path is None or not _is_usable(path):
+        HISTORY_SAVE.write(shell, False)
         return InMemoryHistory()
+    shell.settings.setdefault(HISTORY_FILE.field, str(path))
+    shell.settings.setdefault(HISTORY_SAVE.field, True)
+    shell.settings.setdefault(HISTORY_SIZE.field, -1)
+    return KeptHistory(str(path))
+
+
+def _is_usable(path: Path) -> bool:
+    """Whether the history file is a regular file, or could be made. Reading a FIFO would block."""
     try:
         if not path.exists():
             path.touch(mode=0o600)
-        elif not path.is_file():  # reading a FIFO would block
-            return InMemoryHistory()
+        return path.is_file()
     except (OSError, ValueError):
-        return InMemoryHistory()
-    return KeptHistory(str(path))
+        return False

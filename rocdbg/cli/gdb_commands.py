@@ -148,7 +148,7 @@ _MARKERS = "kernels have no static tracepoint markers"
 _PYTHON = "rocdbg is extended by plug-ins (help plugin), not by scripts inside a session"
 _COMPILE = "code cannot be compiled into a running kernel"
 _RECORD = "use the reverse commands, last-write and first-write to examine a recording"
-_LANGUAGE = "kernels are not written in the language for which it exists"
+_LANGUAGE = "this command is for a language that kernels are not written in"
 NOT_APPLICABLE = {
     "add-auto-load-scripts-directory": "rocdbg does not load scripts for libraries",
     "add-inferior": _ONE_PROCESS,

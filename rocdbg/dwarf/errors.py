@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from rocdbg.errors import Error
 
-__all__ = ["DecodeError", "DwarfError", "EvaluationError", "IllFormed", "LimitExceeded", "UndefinedValue"]
+__all__ = [
+    "DecodeError", "DwarfError", "EvaluationError", "IllFormed", "LimitExceeded", "UndefinedValue", "missing_address"
+]
 
 
 class DwarfError(Error):
@@ -71,3 +73,8 @@ class UndefinedValue(EvaluationError):
 
 class LimitExceeded(EvaluationError):
     """An expression (A.2.5.4) exceeded a limit that stops hostile input: steps, stack, calls, nesting."""
+
+
+def missing_address(index: int, count: int) -> str:
+    """What is wrong with an index into the ``count`` addresses that a unit has in .debug_addr (A.2.5.4.3.1)."""
+    return f"there is no address {index} in .debug_addr: the unit has {count} addresses"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rocdbg import work
 from rocdbg.dwarf.context import LocationList, LocationListEntry
 from rocdbg.dwarf.cursor import Cursor
-from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed
+from rocdbg.dwarf.errors import DecodeError, EvaluationError, IllFormed, missing_address
 
 __all__ = ["parse_location_list"]
 
@@ -53,8 +53,7 @@ def _indexed(debug_addr: Sequence[int] | None, index: int, start: int) -> int:
     if debug_addr is None:
         raise EvaluationError("the location list needs .debug_addr, which the file does not have", offset=start)
     if index >= len(debug_addr):
-        reason = f"there is no address {index:#x} in .debug_addr: the unit has {len(debug_addr)}"
-        raise IllFormed(reason, offset=start)
+        raise IllFormed(missing_address(index, len(debug_addr)), offset=start)
     return debug_addr[index]
 
 

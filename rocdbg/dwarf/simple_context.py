@@ -8,7 +8,7 @@ from rocdbg.dwarf.architecture import UNSPECIFIED, Architecture, architecture_by
 from rocdbg.dwarf.caller_context import CallerContext
 from rocdbg.dwarf.caller_registers import default_location
 from rocdbg.dwarf.context import Context, DieContent, ExpressionLike
-from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.errors import EvaluationError, IllFormed, missing_address
 from rocdbg.dwarf.location import LocationDescription, Place, implicit_location
 from rocdbg.dwarf.storage import RegisterStorage
 
@@ -276,7 +276,7 @@ class SimpleContext:
         if self.debug_addr is None:
             raise EvaluationError("an indexed address needs .debug_addr, and there is none")
         if index >= len(self.debug_addr):
-            raise IllFormed(f"there is no address {index} in .debug_addr: the unit has {len(self.debug_addr)}")
+            raise IllFormed(missing_address(index, len(self.debug_addr)))
         return self.debug_addr[index]
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:

@@ -141,18 +141,23 @@ def _restored(saved: SavedArgument) -> Any:
             array = ArrayType.parse(saved.array) if saved.array is not None else None
             storage = np.frombuffer(saved.storage, np.uint8)
             if array is not None and array.nbytes != storage.size:
-                raise ValueError(f"{saved.array} does not have {storage.size} bytes")
+                raise ValueError(f"{saved.array} has {array.nbytes} bytes, but the recording has {storage.size} for it")
             expect = None
             if saved.expect is not None:
-                if array is None or len(saved.expect) != array.nbytes:
+                if array is None:
+                    raise ValueError("a buffer has expected contents, but no type")
+                if len(saved.expect) != array.nbytes:
                     raise ValueError(
-                        f"the expected contents of {saved.array or 'a buffer'} have {len(saved.expect)} bytes"
+                        f"the expected contents of {saved.array} have {len(saved.expect)} bytes, "
+                        f"but the array has {array.nbytes}"
                     )
                 expect = np.frombuffer(saved.expect, array.dtype)
             image = ImageSpec.parse(saved.image, saved.name) if saved.image is not None else None
             sampler = SamplerSpec.parse(saved.sampler, saved.name) if saved.sampler is not None else None
             if image is not None and image.array.nbytes != storage.size:
-                raise ValueError(f"{saved.image} does not have {storage.size} bytes")
+                raise ValueError(
+                    f"{saved.image} has {image.array.nbytes} bytes, but the recording has {storage.size} for it"
+                )
             return _checked(Buffer(
                 saved.name, storage, array, expect, saved.rtol, saved.atol, saved.initialized, saved.offset, image,
                 sampler,

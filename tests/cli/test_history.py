@@ -76,3 +76,52 @@ def test_no_home(home: str, monkeypatch: pytest.MonkeyPatch, make_shell: MakeShe
     monkeypatch.delenv("ROCDBG_HISTFILE", raising=False)
     monkeypatch.setenv("HOME", home)
     assert isinstance(make_history(make_shell()[0]), InMemoryHistory)
+
+
+# (commands before the prompt appears, commands at the prompt, what is saved, what is known of one, two, three)
+SETTINGS = [
+    ([], [], ["typed"], ["three", "two", "one"]),
+    (["set history save off"], [], [], ["three", "two", "one"]),
+    ([], ["set history save off"], [], ["three", "two", "one"]),
+    (["set history size 2"], [], ["typed"], ["three", "two"]),
+    (["set history size 0"], [], ["typed"], []),
+    (["set history filename other"], [], ["typed"], []),
+    ([], ["set history filename other"], ["typed"], ["three", "two", "one"]),
+]
+
+
+@pytest.mark.parametrize(("before", "at_prompt", "saved", "known"), SETTINGS)
+def test_settings(
+    before: list[str], at_prompt: list[str], saved: list[str], known: list[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, make_shell: MakeShell,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROCDBG_HISTFILE", str(tmp_path / "usual"))
+    history = make_history(make_shell()[0])
+    for line in ("one", "two", "three"):
+        history.append_string(line)
+    shell, _ = make_shell()
+    for command in before:
+        shell.execute(command)
+    history = make_history(shell)
+    assert list(history.load_history_strings()) == known
+    for command in at_prompt:
+        shell.execute(command)
+    history.append_string("typed")
+    files = [path for name in ("usual", "other") if (path := tmp_path / name).exists()]
+    lines = [line[1:] for path in files for line in path.read_text().splitlines() if line.startswith("+")]
+    assert lines == ["one", "two", "three", *saved]
+    assert (tmp_path / "other").exists() == any("filename" in command for command in (*before, *at_prompt))
+
+
+def test_what_show_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_shell: MakeShell) -> None:
+    monkeypatch.setenv("ROCDBG_HISTFILE", str(tmp_path / "usual"))
+    shell, text = make_shell()
+    make_history(shell)
+    for name in ("save", "size", "filename"):
+        shell.execute(f"show history {name}")
+    assert text.getvalue() == (
+        "Saving of the history record on exit is on.\n"
+        "The size of the command history is unlimited.\n"
+        f'The filename in which to record the command history is "{tmp_path}/usual".\n'
+    )

@@ -77,7 +77,7 @@ CASES = [
     "4"),
     ("operand", "// addrx 0", "0xa1, 0", "0xa1, 5", "there is no address 5 in .debug_addr"),
     ("operand", "// call4 shared", ".long .Lshared-.Linfo", ".long .Lshared-.Linfo+1", "there is no entry"),
-    ("operand", "// lane_pc: lit0", "0x0b, 64, 64", "0x0b, 64, 0", "the size and the count must not be 0"),
+    ("operand", "// lane_pc: lit0", "0x0b, 64, 64", "0x0b, 64, 0", "neither the size nor the count may be 0"),
     ("operand", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x2f, 0xfc, 0xff, 0x96", "it leads to 0x4, where no operation "
     "begins"),
     ("object", "// regx v2", "0x34, 0x1e, 0xe9, 0x04", "0x97, 0x13, 0x96, 0x96", "there is no object"),

@@ -36,6 +36,9 @@ filename entries. Setting this parameter to an empty list resets it to its defau
 '/' (without the quotes) allows any file for the 'set auto-load ...' options. Each path entry can be also shell
 wildcard pattern; '*' does not match directory separator."""
 HISTORY_FILE = of_front_end("history filename", ".rocdbg_history")
+HISTORY_SAVE = of_front_end("history save", False)
+HISTORY_SIZE = of_front_end("history size", 256)
+"""As in GDB where nothing is typed. The prompt has other values by default: `rocdbg.cli.command_history`."""
 
 
 def _log(shell: Shell, wanted: object) -> None:
@@ -186,11 +189,11 @@ FRONT_END_SETTINGS = (
         "queries because a program drives it.",
     ),
     Setting(
-        "history size", DEPTH, "the size of the command history", of_front_end("history size", 256),
+        "history size", DEPTH, "the size of the command history", HISTORY_SIZE,
         sentence="The size of the command history is {}.",
     ),
     Setting(
-        "history save", BOOLEAN, "saving of the history record on exit", of_front_end("history save", False),
+        "history save", BOOLEAN, "saving of the history record on exit", HISTORY_SAVE,
     ),
     Setting(
         "history filename", STRING, "the filename in which to record the command history", HISTORY_FILE,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from rocdbg.cli.arguments import Arguments
 from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, Repeat
 
-_LANGUAGE = "kernels are not written in the language for which it exists"
+_LANGUAGE = "this command is for a language that kernels are not written in"
 _PYTHON = "rocdbg is extended by plug-ins (help plugin), not by scripts inside a session"
 _GUILE = "there is no Guile in rocdbg"
 _BRANCHES = "use the reverse commands to examine a recording, which is not a processor's trace"

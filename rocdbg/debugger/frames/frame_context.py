@@ -15,7 +15,7 @@ from rocdbg.debugger.frames.wave_access import ThreadAccess
 from rocdbg.dwarf.any_lane import ANY_LANE
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.context import DieContent, Expression, ExpressionLike
-from rocdbg.dwarf.errors import EvaluationError, IllFormed
+from rocdbg.dwarf.errors import EvaluationError, IllFormed, missing_address
 from rocdbg.dwarf.info import Die, Function, Scope, Unit
 from rocdbg.dwarf.info.subprogram_entries import EntryPoint
 from rocdbg.dwarf.location import LocationDescription, Place
@@ -287,7 +287,7 @@ class FrameContext:
         """Return entry ``index`` of the unit's address table, as a loaded address."""
         addresses = self.unit.debug_addr if self.unit is not None else []
         if not 0 <= index < len(addresses):
-            raise EvaluationError(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
+            raise EvaluationError(missing_address(index, len(addresses)))
         return self.program.to_loaded(FileAddress(addresses[index]))
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, FrameContext]:

@@ -29,7 +29,7 @@ from rocdbg.errors import Error
 
 __all__ = ["check"]
 
-_MOST_PLACES = 64
+_MOST_ROWS = 64
 """The most addresses at which the frame table of one function is evaluated."""
 
 
@@ -83,9 +83,7 @@ class _Checker:
         except Error as error:
             self.findings.damage(error)
             return
-        words = augmentation_problem(augmentation) if augmentation.startswith("[") or not augmentation else (
-            f"the augmentation '{augmentation}' does not have the form [vendor:vX.Y:options]"
-        )
+        words = augmentation_problem(augmentation, is_theirs=True) if augmentation else None
         if words is not None:
             self.findings.at_entry("augmentation-format", words, unit.top)
         for entry in entries:
@@ -196,7 +194,7 @@ class _Checker:
     def _frame(self, table: FrameTable, offset: int, start: int, end: int, section: str) -> None:
         pc, looked = start, 0
         try:
-            while pc < end and looked < _MOST_PLACES:
+            while pc < end and looked < _MOST_ROWS:
                 work.unit()
                 row = table.row(pc)
                 if row is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from rocdbg.dwarf.decoding import Operation, decode
-from rocdbg.dwarf.errors import DwarfError
+from rocdbg.dwarf.errors import DwarfError, missing_address
 from rocdbg.dwarf.info.constants import Tag
 from rocdbg.dwarf.info.unit import Unit
 from rocdbg.dwarf.operation_table import Operand
@@ -69,9 +69,9 @@ def _problem(
     if kind is Operand.SECTION_DIE and operand and unit.reference_base + operand not in entries:
         return f"there is no entry at offset {operand:#x}"
     if meaning in _COUNTED and not operand:
-        return "the size and the count must not be 0"
+        return "neither the size nor the count may be 0"
     if meaning in _INDEXED and operand >= len(unit.debug_addr):
-        return f"there is no address {operand} in .debug_addr: the unit has {len(unit.debug_addr)}"
+        return missing_address(operand, len(unit.debug_addr))
     return None
 
 

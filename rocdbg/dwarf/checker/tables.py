@@ -27,13 +27,13 @@ _WITH_ADDRESS_SIZE = (
 _AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v(0|[1-9]\d*)\.(0|[1-9]\d*)(:[^\]]*)?\])*")
 
 
-def augmentation_problem(text: str) -> str | None:
-    """What is wrong with an augmentation string of the extensions (A.3.1.1); None if nothing is wrong, or if the
-    beginning of the string shows that it is not theirs.
+def augmentation_problem(text: str, is_theirs: bool = False) -> str | None:
+    """What is wrong with an augmentation string of the extensions (A.3.1.1); None if nothing is wrong. Unless it is
+    known that the string ``is_theirs``, also None if its beginning shows that it is not.
     """
-    if not text.startswith("[") or _AUGMENTATION.fullmatch(text):
+    if _AUGMENTATION.fullmatch(text) or not (text.startswith("[") or is_theirs):
         return None
-    return f"augmentation '{text}' does not have the form [vendor:vX.Y:options]"
+    return f"the augmentation '{text}' does not have the form [vendor:vX.Y:options]"
 
 
 def frame_problems(section: bytes, address_size: int) -> Iterator[tuple[int, str, str]]:
@@ -104,8 +104,8 @@ def index_problems(index: NameIndex, tags: Mapping[int, int]) -> Iterator[str]:
             yield f"'{name.text}' refers to an entry at {offset:#x}, where no entry begins"
         elif tags[offset] != entry.tag:
             yield (
-                f"by the index, the entry of '{name.text}' is a {tag_name(entry.tag)}, "
-                f"but it is a {tag_name(tags[offset])}"
+                f"the index gives the entry of '{name.text}' the tag {tag_name(entry.tag)}, "
+                f"but its tag is {tag_name(tags[offset])}"
             )
 
 

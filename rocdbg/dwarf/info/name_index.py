@@ -334,12 +334,14 @@ class NameIndex:
                 return local[number], None
             if len(local) <= number < len(local) + len(foreign):
                 return None, foreign[number - len(local)]
-            raise self._error(start, f"there is no type unit {number}: the index has {len(local) + len(foreign)}")
+            count = len(local) + len(foreign)
+            raise self._error(start, f"there is no type unit {number}: the index has {count} type units")
         number = values.get(Idx.COMPILE_UNIT, 0 if len(self.compile_units) == 1 else None)
         if number is None:
             raise self._error(start, "the entry does not name the unit that contains it")
         if not 0 <= number < len(self.compile_units):
-            raise self._error(start, f"there is no compile unit {number}: the index has {len(self.compile_units)}")
+            count = len(self.compile_units)
+            raise self._error(start, f"there is no compile unit {number}: the index has {count} compile units")
         return self.compile_units[number], None
 
 

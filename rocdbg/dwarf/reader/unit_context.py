@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.cfi import FrameTable
 from rocdbg.dwarf.context import CallSites, Context, DieContent, ExpressionLike, load_bias
-from rocdbg.dwarf.errors import IllFormed
+from rocdbg.dwarf.errors import IllFormed, missing_address
 from rocdbg.dwarf.info.attribute_values import Exprloc, Loclist
 from rocdbg.dwarf.info.constants import At, Tag
 from rocdbg.dwarf.info.die import Die
@@ -132,7 +132,7 @@ class UnitContext:
         """Entry `index` of the unit's .debug_addr (A.2.5.4.3.1), as loaded; `IllFormed` if there is none."""
         addresses = self.unit.debug_addr
         if not 0 <= index < len(addresses):
-            raise IllFormed(f"there is no address {index} in .debug_addr: the unit has {len(addresses)}")
+            raise IllFormed(missing_address(index, len(addresses)))
         return addresses[index] + self.load_bias
 
     def die(self, offset: int, unit_relative: bool) -> tuple[DieContent, Context]:

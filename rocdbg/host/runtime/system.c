@@ -66,7 +66,7 @@ static const struct { hsa_status_t status; const char *text; } texts[] = {
   TEXT(HSA_STATUS_ERROR_INVALID_CACHE, "The cache is not valid."),
   TEXT(HSA_STATUS_ERROR_INVALID_WAVEFRONT, "The wavefront is not valid."),
   TEXT(HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP, "The signal group is not valid."),
-  TEXT(HSA_STATUS_ERROR_INVALID_RUNTIME_STATE, "The runtime is not in a state in which it can do this."),
+  TEXT(HSA_STATUS_ERROR_INVALID_RUNTIME_STATE, "The runtime cannot do this in its present state."),
   TEXT(HSA_STATUS_ERROR_FATAL, "The runtime cannot continue."),
   TEXT(HSA_STATUS_ERROR_INVALID_MEMORY_POOL, "The memory pool is not valid."),
   TEXT(HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION, "A kernel has accessed memory beyond an aperture."),

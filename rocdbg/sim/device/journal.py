@@ -117,7 +117,9 @@ class Journal:
         if entry.end < position or (isinstance(entry, Free) and entry.end == position):
             raise JournalError(f"an entry for position {entry.end} follows one for position {position}")
         if entry.end >= MOST_INSTRUCTIONS:
-            raise JournalError(f"an entry is for position {entry.end}, but no run has so many instructions")
+            raise JournalError(
+                f"an entry is for position {entry.end}, but no run has more than {MOST_INSTRUCTIONS - 1} instructions"
+            )
         if isinstance(entry, Given):
             extent.check_wave(entry.wave, entry.end)
             last = extent.first_wave + extent.waves
