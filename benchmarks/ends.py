@@ -1,20 +1,25 @@
 """Programs and sessions that are ended at random moments: the exit status has to be the promised one, and nothing may
 be left behind.
 
-    python benchmarks/ends.py [ROUNDS] [--first NUMBER] [--fronts run,debug] [--seconds S]
+    python benchmarks/ends.py [ROUNDS] [--first NUMBER] [--fronts run,debug] [--seconds S] [--forked]
     python benchmarks/ends.py --replay NUMBER
 
 A round's number says which front it is, how it ends and how long it waits before; translations are new in every second
 one. Printed are the bad rounds and, at the end, how many ended how. Several instances may run side by side, each from a
 first number of its own.
+
+Most of the time goes into starting Python and importing modules. ``--forked`` forks each round from a process that has
+done so already: three times as many rounds, none of which ends while modules are imported.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -64,16 +69,95 @@ if end == "crash":
 sys.exit(4 if wait(done, timeout=900_000_000_000) else 3)
 """
 
+FORKING = """
+import importlib, json, os, sys
+for name in json.loads(sys.argv[1]):
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        pass  # of a platform, or made at run time
+from rocdbg import early
+from rocdbg.__main__ import run
+for line in open(0, closefd=False):
+    arguments, environment, output = json.loads(line)
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    sys.argv = ["rocdbg", *arguments]
+    early.prepare()
+    os.environ.clear()
+    os.environ.update(environment)
+    for target, path, flags in ((0, os.devnull, os.O_RDONLY), (1, output, os.O_WRONLY | os.O_CREAT)):
+        opened = os.open(path, flags, 0o600)
+        os.dup2(opened, target)
+        os.close(opened)
+    os.dup2(1, 2)
+    sys.exit(run())
+"""
+"""Forks a process for each line: arguments, environment and output file. Prints its number, and its status."""
+MODULES = """
+import atexit, json, os, sys
+atexit.register(lambda: json.dump(sorted(sys.modules), open(os.environ["MODULES"], "w")))
+sys.argv[0] = "rocdbg"
+from rocdbg.__main__ import run
+sys.exit(run())
+"""
+
 RUN_ENDS = ("exit", "crash", "whole", "TERM", "HUP", "INT", "KILL", "KILL program")
 DEBUG_ENDS = ("whole", "TERM", "HUP", "INT", "KILL", "KILL program", "quit")
+
+
+class Forking:
+    """A process that has imported all modules, and forks."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", FORKING, json.dumps(modules)], cwd=ROOT, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.requests, self.answers = self.process.stdin, self.process.stdout
+
+    def start(self, arguments: Sequence[str], environment: dict[str, str], output: Path) -> Forked:
+        self.requests.write(json.dumps([arguments, environment, str(output)]) + "\n")
+        self.requests.flush()
+        return Forked(self, int(self.answers.readline()), output)
+
+
+class Forked:
+    """A process that was forked, with what is used here of `subprocess.Popen`."""
+
+    def __init__(self, forking: Forking, pid: int, output: Path) -> None:
+        self.forking, self.pid, self.output = forking, pid, output
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self.forking.answers], [], [], 0)[0]:
+            self.returncode = int(self.forking.answers.readline())
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        if self.returncode is None and not select.select([self.forking.answers], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("rocdbg", timeout or 0)
+        self.poll()
+        return self.output.read_text(errors="replace") if self.output.exists() else "", None
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class Round:
     """One end, made of a number. ``home`` has the folders that it uses."""
 
-    def __init__(self, number: int, fronts: Sequence[str], home: Path) -> None:
+    def __init__(self, number: int, fronts: Sequence[str], home: Path, forking: Forking | None = None) -> None:
         chance = random.Random(number)
-        self.number, self.home = number, home
+        self.number, self.home, self.forking = number, home, forking
         self.front = chance.choice(fronts)
         self.end = chance.choice(RUN_ENDS if self.front == "run" else DEBUG_ENDS)
         self.cold = chance.random() < 0.5
@@ -113,7 +197,7 @@ class Round:
             command += ["-nx", "-batch", "-gpu", "gfx90a", "-iex", "set breakpoint pending on", *stop, "-ex", "run"]
             command += ["-ex", last, "-args", *client]
         began = time.monotonic()
-        process = subprocess.Popen(
+        process = self.forking.start(command[3:], environment, folder / "output") if self.forking else subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
@@ -140,11 +224,11 @@ class Round:
             wrong.append(f"a traceback: {output[-600:]}")
         return wrong + self._left_behind(process.pid, note, cache, folder)
 
-    def _wait_for(self, path: Path, process: subprocess.Popen[str]) -> None:
+    def _wait_for(self, path: Path, process: subprocess.Popen[str] | Forked) -> None:
         while not path.exists() and process.poll() is None:
             time.sleep(0.005)
 
-    def _send(self, process: subprocess.Popen[str], note: Path) -> None:
+    def _send(self, process: subprocess.Popen[str] | Forked, note: Path) -> None:
         if self.end == "KILL program":
             self._wait_for(note, process)
             text = note.read_text() if note.exists() else ""
@@ -186,7 +270,7 @@ class Round:
         if self.end != "KILL":  # what a process left that was killed is removed by the next
             wrong += [f"{entry} is left" for entry in cache.glob("*/new/*")]
             wrong += [f"{entry} is left" for entry in cache.glob("host/building-*")]
-        known = {"client.py", "client", "client-launched", "cache", ".local"}
+        known = {"output", "client.py", "client", "client-launched", "cache", ".local"}
         wrong += [f"{entry.name} is left" for entry in folder.iterdir() if entry.name not in known]
         wrong += [entry.read_text() for entry in folder.glob(".local/state/rocdbg/internal-error-*")]
         return wrong
@@ -226,6 +310,26 @@ def warm_up(home: Path) -> None:
         path.unlink()
 
 
+def modules_of_a_run(home: Path) -> list[str]:
+    """The modules that a whole run in a debugger imports, with new translations."""
+    found, user = home / "modules", home / "first"
+    user.mkdir(mode=0o700)
+    (user / "client.py").write_text(CLIENT)
+    client = [sys.executable, "-S", str(user / "client.py"), str(ROOT / "tests" / "host"), str(KERNELS)]
+    environment = {**os.environ, "ROCDBG_CACHE_DIR": str(user / "cache"), "HOME": str(user), "MODULES": str(found)}
+    names: set[str] = set()
+    for front in (["run"], ["-nx", "-batch", "-iex", "set breakpoint pending on", "-ex", "break saxpy", "-ex", "run"]):
+        gpu = "--gpu" if front == ["run"] else "-gpu"
+        command = [sys.executable, "-c", MODULES, front[0], gpu, "gfx90a", *front[1:]]
+        command += [] if front == ["run"] else ["-ex", "continue", "-args"]
+        subprocess.run(
+            [*command, *client, str(user / "client"), "whole", "0"], cwd=ROOT, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        names |= set(json.loads(found.read_text()))
+    return sorted(name for name in names if name != "__main__")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rounds", type=int, nargs="?", default=40)
@@ -233,12 +337,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--fronts", default="run,debug")
     parser.add_argument("--replay", type=int)
+    parser.add_argument("--forked", action="store_true")
     options = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="rocdbg-ends-"))
     ends: Counter[str] = Counter()
     bad = 0
     try:
         warm_up(home)
+        forking = Forking(modules_of_a_run(home)) if options.forked else None
         numbers = range(options.first, options.first + options.rounds)
         if options.replay is not None:
             numbers = range(options.replay, options.replay + 1)
@@ -246,7 +352,7 @@ def main() -> int:
         for number in numbers:
             if time.monotonic() - began > options.seconds:
                 break
-            one = Round(number, options.fronts.split(","), home)
+            one = Round(number, options.fronts.split(","), home, forking)
             wrong = one.run()
             ends[f"{one.front}, {one.end}"] += 1
             bad += bool(wrong)
