@@ -64,7 +64,8 @@ def make_history(shell: Shell) -> History:
         def _give_up(self, error: Exception) -> None:
             self.broken = True
             reason = getattr(error, "strerror", None) or error
-            shell.session.warnings.add(f"history file {os.fsdecode(self.filename)}: {reason}; command lines are not saved.")
+            name = os.fsdecode(self.filename)
+            shell.session.warnings.add(f"history file {name}: {reason}; command lines are not saved.")
 
     path = expand(str(HISTORY_FILE.read(shell))) if HISTORY_FILE.field in shell.settings else history_path()
     if path is None or not _is_usable(path):

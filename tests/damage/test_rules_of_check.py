@@ -106,8 +106,8 @@ CASES = [
     # A.6.1: name indexes
     ("name-index", ".Lnames:", ".short 5", ".short 8", ""),
     ("name-index", ".Lentry_k:", ".long .Lfunction-.Linfo", ".long .Lfunction-.Linfo+1", "where no entry begins"),
-    ("name-index", ".Lentry_k:", ".long .Lfunction-.Linfo", ".long .Lx-.Linfo", "is a DW_TAG_subprogram, but it is a "
-    "DW_TAG_variable"),
+    ("name-index", ".Lentry_k:", ".long .Lfunction-.Linfo", ".long .Lx-.Linfo",
+     "the tag DW_TAG_subprogram, but its tag is DW_TAG_variable"),
     ("name-index", ".Lnames:", 'LLVM0700\\0\\0\\0\\0', "[abc:v1]\\0\\0\\0\\0", "does not have the form"),
     ("name-index-variable", ".Lentry_shared:", ".long .Lshared-.Linfo", ".long .Lindexed-.Linfo", "not list 'shared'"),
     # A.6.2: line number programs
