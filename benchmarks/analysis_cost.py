@@ -55,7 +55,7 @@ def nests(count: int) -> str:
 
 
 def loops(count: int) -> str:
-    """Two loops, one in the other, which lanes leave early."""
+    """Two nested loops, which lanes leave early."""
     return "".join(
         f"    for (int i = 0; i < (x & 7); ++i) {{\n        out[i] = x;\n"
         f"        for (int j = i; j < (x & 15); ++j) {{\n            if (in[j] == {k}) break;\n"
@@ -76,7 +76,7 @@ def calls(count: int) -> str:
 
 
 def variables(count: int) -> str:
-    """Variables that never change, half of the code in branches."""
+    """Variables that never change, with half of the code in branches."""
     lines = []
     for k in range(count):
         lines.append(f"const int a{k} = in[x + {k} & 63]; const int b{k} = a{k} * {k + 3} + gid;")
@@ -103,7 +103,8 @@ SHAPES: dict[str, tuple[Callable[[int], str], str, float]] = {
     "calls -O0": (calls, "O0", 70),
     "variables": (variables, "O2", 15),
 }
-"""What makes them, clang's level, about how many instructions one more makes."""
+"""The function that makes the shape, clang's optimisation level, and about how many instructions one more element adds.
+"""
 
 
 def build(shape: str, size: int, target: str, folder: Path) -> Path:
@@ -156,7 +157,7 @@ def of_the_code(path: Path, shape: str, size: int, target: str) -> None:
 
 
 def of_the_session(path: Path, shape: str) -> None:
-    """Print what commands cost where most lanes wait."""
+    """Print what commands cost while most lanes wait."""
     import rocdbg
 
     debugger = rocdbg.Debugger(str(path))

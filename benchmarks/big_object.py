@@ -47,7 +47,7 @@ template __global__ void kern{number}<{type}, {size}>({type} *, const {type} *, 
 
 
 def source(kernels: int) -> str:
-    """The HIP source of that many kernels, over four element types and sizes 2 to 5."""
+    """The HIP source of this many kernels, over four element types and sizes 2 to 5."""
     types = ("float", "int", "double", "unsigned")
     parts = [
         KERNEL.format(number=number, type=types[number % 4], size=2 + number % 4) for number in range(kernels)

@@ -118,7 +118,7 @@ def measured(path: Path, name: str, count: int) -> None:
 
 
 def interrupted(path: Path, name: str, count: int) -> None:
-    """The longest answer to SIGINT in the first run, sent at moments 0.1 s of processor time apart."""
+    """The longest time from SIGINT to the answer in the first run; signals are sent 0.1 s of processor time apart."""
     kernel, text = CASES[name]
     folder = path.parent
     script = folder / "many.gdb"

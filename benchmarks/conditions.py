@@ -34,7 +34,7 @@ LOOPS = [
 
 
 def calls(session: Session, condition: str, thread: int, lanes: int) -> int:
-    """Calls of Python functions that one evaluation for all lanes makes."""
+    """The number of calls of Python functions in one evaluation for all lanes."""
     count = 0
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
@@ -51,7 +51,7 @@ def calls(session: Session, condition: str, thread: int, lanes: int) -> int:
 
 
 def loop(launch: str, line: str, condition: str | None, ignore: int = 0) -> tuple[float, int]:
-    """Seconds of a run over 512 x 512 points, and how often waves came to a line that does not stop them."""
+    """Seconds of a run over 512 x 512 points, and how often waves reached a line that does not stop them."""
     session = Session()
     session.load(SAXPY.parent / "mandelbrot" / launch)
     session.launch.set_grid("512 512 1")

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 
 def load_cases() -> object:
-    """The module that knows how to damage a file and what to do with it: the test of the same name."""
+    """The module with functions that damage a file and use it: the test of the same name."""
     spec = importlib.util.spec_from_file_location("cases", ROOT / "tests" / "demos" / "test_damaged.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -36,7 +36,7 @@ def load_cases() -> object:
 
 
 def run_one(cases: object, path: Path, target: str | None) -> tuple[str, float, int]:
-    """Take one file through a session in a child: (verdict, seconds, peak bytes)."""
+    """Run a session on one file in a child: (verdict, seconds, peak bytes)."""
     started = time.monotonic()
     child = os.fork()
     if child == 0:

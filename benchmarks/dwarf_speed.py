@@ -27,7 +27,7 @@ UINT64, ACTIVE, DIVERGENT, THEN, NESTED, SAVED, SAVED_NESTED = 0x10, 0x20, 0x21,
 
 
 def best(function: Callable[[], object], count: int, rounds: int = 9) -> float:
-    """Seconds of one call: the least of some rounds of `count` calls."""
+    """Seconds of one call: the minimum over some rounds of `count` calls."""
     times = []
     for _ in range(rounds):
         started = time.perf_counter()
@@ -71,7 +71,8 @@ def lane_pc() -> tuple[dwarf.LocationList, dwarf.SimpleContext]:
 
 
 def variables() -> tuple[list[bytes | dwarf.LocationList], dwarf.SimpleContext]:
-    """What compilers say of variables most: stack slots, registers of a lane, scalars, globals, constants, lists."""
+    """The most frequent locations from compilers: stack slots, registers of a lane, scalars, globals, constants, lists.
+    """
     vector = assemble(("regx", 2560), "push_lane", "lit4", "mul", "offset")
     pair = assemble(("regx", 64), ("piece", 4), ("regx", 65), ("piece", 4))
     mix: list[bytes | dwarf.LocationList] = [
@@ -87,7 +88,7 @@ def variables() -> tuple[list[bytes | dwarf.LocationList], dwarf.SimpleContext]:
 
 
 def frame_section(size: int) -> tuple[bytes, int]:
-    """A .debug_frame of about `size` bytes, functions of 256 bytes of code; and where their addresses end."""
+    """A .debug_frame of about `size` bytes, for functions with 256 bytes of code; and the end of their addresses."""
 
     def entry(body: bytes) -> bytes:
         body += bytes(-(4 + len(body)) % 8)

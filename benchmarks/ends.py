@@ -36,9 +36,9 @@ KERNELS = ROOT / "tests" / "host" / "sources" / "kernels.gfx90a.co"
 TIMEOUT = 60
 """Seconds of processor time that an end may take."""
 PATIENCE = 900
-"""Seconds that it may take on a busy machine: what waits for ever takes no processor time."""
+"""Seconds that it may take on a busy machine: a process that waits for ever takes no processor time."""
 YOUNG = 0.6
-"""Seconds in which a signal may come before Python has begun to listen to any: it ends the process itself then."""
+"""Seconds in which a signal may arrive before Python handles any: the signal itself then ends the process."""
 
 CLIENT = """
 import ctypes, os, signal, struct, sys, time
@@ -127,7 +127,7 @@ class Forking:
 
 
 class Forked:
-    """A process that was forked, with what is used here of `subprocess.Popen`."""
+    """A process that was forked, with the used part of the interface of `subprocess.Popen`."""
 
     def __init__(self, forking: Forking, pid: int, output: Path) -> None:
         self.forking, self.pid, self.output = forking, pid, output
@@ -153,7 +153,7 @@ class Forked:
 
 
 class Round:
-    """One end, made of a number. ``home`` has the folders that it uses."""
+    """One end, made from a number. ``home`` has the folders that it uses."""
 
     def __init__(self, number: int, fronts: Sequence[str], home: Path, forking: Forking | None = None) -> None:
         chance = random.Random(number)
@@ -283,7 +283,7 @@ def _processor_time(pid: int) -> float:
 
 
 def _gone(pid: int) -> bool:
-    """Whether a process has ended, at the latest soon."""
+    """Whether a process has ended; waits for a short time."""
     for _ in range(500):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":

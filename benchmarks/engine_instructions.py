@@ -27,7 +27,7 @@ SIZES = {
     "loop": (20_000, 220_000), "saxpy": (25_600, 76_800), "matmul16": (64, 128), "matmul32": (64, 128),
     "reduce": (25_600, 76_800),
 }
-"""Kernel to two of its sizes, as of `engine_speed.launch`."""
+"""Two sizes for each kernel, as in `engine_speed.launch`."""
 
 RUN = """
 import sys
@@ -43,7 +43,7 @@ sys.stdout.write(str(dispatch.instructions))
 
 
 def generated(profile: Path) -> int:
-    """Instructions of code in no file, of a callgrind profile."""
+    """The instructions in a callgrind profile that belong to no file."""
     names: dict[str, str] = {}
     inside = follows_call = False
     total = 0

@@ -115,7 +115,7 @@ def build(folder: Path, target: str) -> Path:
 
 
 SIZES = {"loop": 2_000_000, "saxpy": 1 << 20, "matmul16": 256, "matmul32": 256, "reduce": 1 << 20}
-"""Kernel to its size: rounds, elements (a multiple of 256), or rows of the matrices (a multiple of the tile)."""
+"""The size of each kernel: rounds, elements (a multiple of 256), or rows of the matrices (a multiple of the tile)."""
 
 
 def launch(program: rocdbg.Program, name: str, size: int) -> rocdbg.Dispatch:
@@ -138,7 +138,9 @@ def launch(program: rocdbg.Program, name: str, size: int) -> rocdbg.Dispatch:
 
 
 def launches(program: rocdbg.Program) -> dict[str, Callable[[], tuple[int, float]]]:
-    """Kernel name to a function that runs it once and gives the instructions executed and the seconds of CPU time."""
+    """For each kernel name, a function that runs it once and returns the instructions executed and the seconds of CPU
+    time.
+    """
 
     def run(name: str) -> Callable[[], tuple[int, float]]:
         def once() -> tuple[int, float]:

@@ -300,7 +300,7 @@ CASES: dict[str, tuple[Callable[[int], bytes], tuple[str, ...]]] = {
 
 
 def seconds(data: bytes, commands: tuple[str, ...], folder: Path) -> tuple[float, str]:
-    """Processor time of it all, and the slowest command."""
+    """Processor time of everything, and the slowest command."""
     path = folder / ("launch.toml" if data.startswith(b"[launch]") else "file.co")
     (folder / "file.co").write_bytes(elf_files.BASE.read_bytes())
     path.write_bytes(data)

@@ -46,7 +46,7 @@ def milliseconds(action: Callable[[], object]) -> float:
 
 
 def redraws() -> None:
-    """A table: layout and size against first and later draws, and the painting."""
+    """A table: layout and size against the first and later draws, and the painting."""
     print(f"{'layout':<8}{'size':<9}{'first':>8}{'again':>8}{'paint':>8}")
     for layout in ("src", "asm", "split", "regs", "lanes"):
         for width, height in ((80, 24), (200, 60)):
@@ -67,7 +67,7 @@ def redraws() -> None:
 
 
 def make_painter(screen: Screen, width: int, height: int) -> Callable[[], None]:
-    """Brings what is drawn to a terminal of that size, as the program does."""
+    """Return a function that shows pictures on a terminal of this size, as the program does."""
     from prompt_toolkit.application import Application
     from prompt_toolkit.application.current import set_app
     from prompt_toolkit.data_structures import Size
@@ -94,7 +94,7 @@ def make_painter(screen: Screen, width: int, height: int) -> Callable[[], None]:
 
 
 def completions(file: Path) -> None:
-    """What one waits for at each key, from the first on."""
+    """The waiting time for each key, from the first on."""
     shell = make_shell(file)
     completer = PromptCompleter(shell)
     names = shell.session.inferior.need_program().names

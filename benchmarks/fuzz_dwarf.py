@@ -29,9 +29,9 @@ from rocdbg.dwarf.operation_assembler import assemble, encode_operation, sleb128
 from rocdbg.dwarf.operation_table import DIALECTS, Operand, OperationInfo  # noqa: E402
 
 SLOW = 0.1
-"""Seconds of processor time one input may take."""
+"""Seconds of processor time that one input may take."""
 GROWTH = 48 << 20
-"""Bytes of memory that may be gained once caches are full."""
+"""Bytes of memory by which the process may grow once caches are full."""
 
 DIES: dict[int, object] = {
     0x10: dwarf.BaseType("u8", "DW_ATE_unsigned", 8), 0x11: dwarf.BaseType("s64", "DW_ATE_signed", 64),
@@ -266,7 +266,7 @@ TARGETS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes], Non
 
 
 def problem(check: Callable[[bytes], None], data: bytes) -> str | None:
-    """What is wrong with how an input ends, or None."""
+    """The problem with how an input ends, or None."""
     started = time.process_time()
     try:
         check(data)
@@ -285,7 +285,7 @@ def memory() -> int:
 
 
 def fuzz(name: str, seconds: float, rng: random.Random) -> bool:
-    """Run one target for some time; whether all is well."""
+    """Run one target for some time; return whether there was no problem."""
     make, check = TARGETS[name]
     corpus = [make(rng) for _ in range(200)]
     count = 0

@@ -38,18 +38,18 @@ Family = Any
 SECONDS = 5
 """Of processor time for one input."""
 PATIENCE = 500
-"""Seconds of waiting: whoever waits for a pipe takes no processor time. A busy machine lets others wait as well."""
+"""Seconds of waiting: a process that waits for a pipe takes no processor time. A busy machine also delays others."""
 MEMORY = 1 << 30
-"""Bytes resident, beyond those that the process begins with."""
+"""Resident bytes beyond the initial ones of the process."""
 WORKER_INPUTS = 1500
 """Inputs after which a worker is replaced."""
 
 MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-"""Where files are made: writing them to a disk takes longer than reading them."""
+"""The folder for files: writing them to a disk takes longer than reading them."""
 
 
 class Progress:
-    """What a worker tells its parent, in memory that both see: the input's number, and how many were done."""
+    """A worker's report to its parent, in shared memory: the input's number, and how many were done."""
 
     LAYOUT = struct.Struct("<QQQ")
 
@@ -64,7 +64,7 @@ class Progress:
 
 
 def limit() -> None:
-    """Give this process the memory that it has and `MEMORY` more."""
+    """Limit this process to its current memory and `MEMORY` more."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -75,7 +75,7 @@ def resident() -> int:
 
 
 def run_one(number: int, folder: Path, family: Family = kinds) -> int:
-    """One input; raises what it should not."""
+    """Run one input; raises exceptions that are not allowed."""
     _, attack = family.attack_of(number)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE)
@@ -89,7 +89,7 @@ def run_one(number: int, folder: Path, family: Family = kinds) -> int:
 def work(
     numbers: range, deadline: float, folder: Path, progress: Progress, report: Path, family: Family = kinds
 ) -> None:
-    """What a worker does; never returns. Status 0: all done, 1: an exception was reported, signals as they come."""
+    """The work of a worker; never returns. Status 0: all done, 1: an exception was reported, signals as they come."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -113,7 +113,7 @@ def work(
 
 
 def shortened(error: BaseException) -> str:
-    """Type and message, and the innermost places in rocdbg: the whole traceback is what a replay prints."""
+    """Type and message, and the innermost places in rocdbg; a replay prints the whole traceback."""
     places = [
         f"{Path(frame.filename).relative_to(ROOT)}:{frame.lineno} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -134,7 +134,9 @@ def reason(status: int) -> str:
 def fuzz(
     first: int, step: int, count: int | None, seconds: float, family: Family = kinds, me: str = "fuzz_files"
 ) -> int:
-    """Run inputs until the count or the time is over; gives how many were bad. ``me``: what replays them."""
+    """Run inputs until the count or the time is reached; return how many were bad. ``me``: the command that replays
+    them.
+    """
     progress = Progress()
     deadline = time.monotonic() + seconds
     started = time.monotonic()
@@ -176,7 +178,7 @@ def fuzz(
 
 
 def replay(number: int, keep: Path | None, family: Family = kinds) -> int:
-    """One input in this process, with a traceback of whatever happens; its files are kept where asked."""
+    """Run one input in this process, with a traceback of any exception; its files are kept if requested."""
     kind, attack = family.attack_of(number)
     sizes = ", ".join(f"{name} ({len(data)} bytes)" for name, data in attack.files.items())
     print(f"{number} is of kind {kind}: {sizes}")

@@ -32,7 +32,7 @@ SEEDS = 3000
 
 
 class Wrong(Exception):
-    """An input ends as it must not."""
+    """An input ends in a way that is not allowed."""
 
 
 def main() -> None:

@@ -30,10 +30,10 @@ from rocdbg.isa.decoder import DecodeError, decode  # noqa: E402
 SECONDS = 5
 """Of processor time for one program."""
 PATIENCE = 100
-"""A machine that has better things to do takes so many times as long."""
+"""The factor by which a busy machine may take longer."""
 MEMORY = 1 << 30
 BATCHES_PER_WORKER = 60
-"""Then a new one comes: what was translated is never freed."""
+"""The number of batches after which a worker is replaced, because translations are never freed."""
 
 
 def variant_of(batch: int) -> tuple[str, int]:
@@ -44,13 +44,13 @@ def variant_of(batch: int) -> tuple[str, int]:
 
 
 def limit(seconds: int) -> None:
-    """Die after so many seconds of processor time, and after many more of waiting; 0 lifts the limit."""
+    """Die after this many seconds of processor time, and after many more of waiting; 0 removes the limit."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, seconds * PATIENCE)
 
 
 def work(batches: list[int], out: int) -> None:
-    """Run batches of one variant. What is written: ``+N`` program N begins, ``!N text`` it is bad, ``.`` it is over."""
+    """Run batches of one variant. The output: ``+N`` program N begins, ``!N text`` it is bad, ``.`` it is over."""
 
     def say(text: str) -> None:
         os.write(out, f"{text}\n".encode())
@@ -110,7 +110,7 @@ class Worker:
         os.close(out)
 
     def read(self) -> bool:
-        """Take in what is there; False at the end."""
+        """Read the available input; return False at its end."""
         data = os.read(self.pipe, 1 << 16)
         lines = (self.rest + data).split(b"\n")
         self.rest = lines.pop()
@@ -138,7 +138,7 @@ class Worker:
 
 
 def chunks(first: int, count: int | None, target: str | None) -> Iterator[list[int]]:
-    """Batches for one worker after the other: of one variant each."""
+    """Successive batches for workers, each of one variant."""
     start, end = first // BATCH, None if count is None else -(-(first + count) // BATCH)
     step = len(VARIANTS)
     while end is None or start < end:

@@ -32,7 +32,7 @@ from rocdbg.llvmdi.llvm_lexer import Source, tokenize  # noqa: E402
 from rocdbg.llvmdi.module_listing import lowered_lines, object_lines  # noqa: E402
 
 SLOW = 1.0
-"""Seconds of processor time one input may take."""
+"""Seconds of processor time that one input may take."""
 PLACES = llvmdi.parse_places({
     "%x": "v[3:4]", "%y": "s[4:5]", "%p": "v5", "%x.addr": "frame+16", "%p.addr": "frame+24", "%x.lo": "v6", "%x.hi": "s7",
     "%x.lo.addr": "frame+32", "%x.hi.addr": "frame+40", "$r0": "s0", "$r1": "v1", "%frame.index.0": "slot+4",
@@ -63,7 +63,7 @@ def seeds(paths: list[str]) -> list[str]:
 
 
 def random_expression(r: random.Random) -> str:
-    """Operations in a row that are mostly wrong, and now and then long."""
+    """Operations in a row that are mostly wrong, and sometimes long."""
     parts = []
     for _ in range(r.choice((1, 2, 3, 5, 8, 200))):
         info = r.choice(tuple(OPERATIONS.values()))
@@ -80,7 +80,7 @@ def random_expression(r: random.Random) -> str:
 
 
 def growth(r: random.Random) -> str:
-    """Texts that make much of little: chains and fans of fragments, deep trees, many blocks."""
+    """Texts that expand a little input to a lot: chains and fans of fragments, deep trees, many blocks."""
     count = r.choice((10, 60, 150, 400))
     kind = r.randrange(5)
     if kind == 0:  # each fragment takes in the one before, twice
@@ -147,7 +147,7 @@ def text_of(number: int, texts: list[str]) -> str:
 
 
 def run(text: str) -> str:
-    """Everything that can be done with a text; the kind of end."""
+    """Run every operation on a text; return the kind of end."""
     module = llvmdi.read_text(text, "fuzz.ll")
     findings = llvmdi.check(module)
     for finding in findings:

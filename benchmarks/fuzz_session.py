@@ -43,7 +43,7 @@ from rocdbg.cli.writer import OutputLost, Writer  # noqa: E402
 from rocdbg.debugger.session import Session  # noqa: E402
 
 INTERRUPT_AFTER = 2.0
-"""Seconds after which a command is interrupted; and again after twice as many."""
+"""Seconds after which a command is interrupted, and again after twice as many."""
 LIMIT = 7.0
 """Seconds after which a command hangs."""
 MEMORY = 1 << 30
@@ -52,11 +52,11 @@ BATCH = 25
 DEMOS = ROOT / "demo_kernels"
 ESCAPES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 SPEAKS = re.compile(r"ec|printf|sh|!|make")
-"""Lines in which the user may say anything to the terminal."""
+"""Lines with which the user may send any text to the terminal."""
 COMPLETE = "complete: "
-"""Marks a line that is not run: what may follow it is asked for."""
+"""Marks a line that is not run but completed."""
 SKIPPED = ("shell", "!", "make", "python", "quit", "tui", "edit", "pipe", "|", "append", "dump", "save", "tsave")
-"""Words of commands that leave the session, or write files, the user's own among them."""
+"""Command words that leave the session, or write files, including the user's own."""
 
 # States
 
@@ -285,7 +285,7 @@ class Maker:
 
 
 def entries(number: int, registry: Registry) -> list[tuple[list[str], float]]:
-    """The lines of a session, each with when it is interrupted (0: not before it takes long; below 0: told to end)."""
+    """The lines of a session, each with its time of interruption (0: not before it takes long; below 0: terminated)."""
     maker = Maker(number, registry)
     found = []
     for _ in range(maker.rng.randrange(5, 25)):
@@ -301,7 +301,7 @@ def entries(number: int, registry: Registry) -> list[tuple[list[str], float]]:
 
 
 class Output(io.StringIO):
-    """What a session wrote since the last look."""
+    """The output of a session since the last check."""
 
     def take(self) -> str:
         text = self.getvalue()
@@ -311,7 +311,9 @@ class Output(io.StringIO):
 
 
 def play(shell: Shell, output: Output, number: int, tell: Callable[[str], None], show: bool = False) -> None:
-    """Run a session; ``tell`` hears when each command begins, and what is bad. Returns at the end of the session."""
+    """Run a session; ``tell`` is called when each command begins, and for each problem. Returns at the end of the
+    session.
+    """
     assert shell.signals is not None
     shell.signals.install()
     # what the timer does is what a terminal would: a signal at any moment
@@ -375,7 +377,7 @@ def limit_memory() -> None:
 
 
 def watch(child: int, pipe: int) -> tuple[list[str], int]:
-    """Follow one session's process to its end; what was bad, and how many commands it began."""
+    """Follow one session's process to its end; return the problem, and how many commands it began."""
     bad: list[str] = []
     command, began, interrupted, count = "", time.monotonic(), 0, 0
     buffer = b""
@@ -413,7 +415,7 @@ def watch(child: int, pipe: int) -> tuple[list[str], int]:
 
 
 def run_one(shell: Shell, output: Output, number: int) -> tuple[list[str], int]:
-    """A session in a process of its own."""
+    """Run a session in its own process."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -468,7 +470,7 @@ def run_batch(numbers: list[int], stop_at: float) -> Iterator[tuple[int, list[st
 
 
 def prepare_folder() -> Path:
-    """A current folder with files of all kinds, and a home of its own."""
+    """Prepare a current folder with files of all kinds, and a separate home."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz-session-"))
     os.chdir(folder)
     hostile_program(folder)

@@ -89,7 +89,7 @@ def tell(total: Score, score: Score, name: str) -> None:
 
 
 def triton_sessions(target: str) -> Iterator[tuple[str, rocdbg.Debugger]]:
-    """Sessions in which kernels of Triton have just begun; those without lanes that wait are among them."""
+    """Sessions in which kernels of Triton have just begun, including those without waiting lanes."""
     import rocdbg.triton
 
     own = module("triton_kernels", ROOT / "benchmarks" / "triton_kernels.py")

@@ -28,7 +28,7 @@ def timed(what: str, count: int, begin: float) -> None:
 
 
 def resident() -> int:
-    """Bytes of memory that rocdbg, which has started this process, has in use."""
+    """Bytes of memory used by the rocdbg that has started this process."""
     pages = int(Path(f"/proc/{os.getppid()}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGESIZE")
 
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def compare(count: str, other: Path, runs: int) -> None:
-    """Run both checkouts in turn, so that the machine's other load meets both."""
+    """Run both checkouts in turn, so that the machine's other load affects both."""
     found: dict[Path, dict[str, list[float]]] = {ROOT: {}, other: {}}
     for _ in range(runs):
         for root, rows in found.items():

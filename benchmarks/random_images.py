@@ -22,13 +22,13 @@ from rocdbg.sim.images.texel_formats import formats_of
 IMAGES, SAMPLERS, ADDRESSES = (80, 88), (96, 100), range(16, 38)
 """First registers of descriptors; vector registers of addresses."""
 _LIKELY = {"dmask": 0.95, "dim": 0.85, "da": 0.4, "unorm": 0.3, "cpol": 0.3, "d16": 0.2, "a16": 0.15}
-"""How often a modifier is not zero; others: seldom."""
+"""The frequency with which a modifier is not zero; others are rarely set."""
 _WILD = (0xFFFFFFFF, 0x7FC00000, 0x7F800000, 0xFF800000, 0x80000000, 0x7FFFFFFF, 1 << 20, 0x4B000000, 0x7E967699, 0)
 
 
 @functools.cache
 def opcodes(target: str) -> Sequence[tuple[Layout, int]]:
-    """The image instructions that a target knows."""
+    """The image instructions of a target."""
     if not target_by_name(target).has_images:
         return ()
     known = {found.name: found for found in layouts(family_of(target))}
@@ -40,7 +40,7 @@ def opcodes(target: str) -> Sequence[tuple[Layout, int]]:
 
 
 def word(generator: random.Random, found: Layout, opcode: int) -> int:
-    """An instruction of one opcode; its operands are the registers above, but not always."""
+    """An instruction of one opcode; its operands are usually the registers above."""
     value = found.value | insert(found.opcode, opcode)
     for name, bits in found.operands.items():
         if name == "ssamp" and generator.random() < 0.4:

@@ -50,17 +50,17 @@ VARIANTS = (
     ("gfx1010", 64), ("gfx1030", 32), ("gfx1030", 64), ("gfx1100", 32), ("gfx1100", 64), ("gfx1150", 32),
     ("gfx1151", 64), ("gfx1200", 32), ("gfx1201", 64), ("gfx1250", 32),
 )
-"""Targets and wave sizes; those with tables of their own."""
+"""Targets and wave sizes, including those with separate tables."""
 
 BUDGET = 300
 """Instructions a program may execute."""
 SLOT = 512
 """Bytes from one program to the next."""
 BATCH = 32
-"""Programs translated in one go: they share target, wave size and MODE."""
+"""Programs translated together: they share target, wave size and MODE."""
 
 _IMAGES = 0.12
-"""How many instructions are such with descriptors that mean something."""
+"""The number of instructions with meaningful descriptors."""
 
 _MODES = (0xF0, 0x3F0, 0x3C0, 0x300, 0x2F5, 0x80_03F0, 0x3FA, 0x3F0 | 0x7F << 12)
 """Denormals kept, the ABI's, flushed, without IEEE, rounding, FP16_OVFL, all arithmetic exceptions."""
@@ -143,7 +143,7 @@ def _words(generator: random.Random, target: str) -> Iterator[bytes]:
 
 
 def _word(generator: random.Random, found: Layout, opcode: int) -> int:
-    """An instruction of one opcode with a literal behind it."""
+    """An instruction of one opcode followed by a literal."""
     word = found.value | insert(found.opcode, opcode)
     kind = generator.choice((0, 0, 0, 1, 2, 2))  # vector registers, scalar ones, anything
     for bits in found.operands.values():
@@ -171,7 +171,7 @@ _MEMORY = frozenset(("DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "SMEM"
 
 
 def _edges(generator: random.Random, found: Layout, word: int) -> int:
-    """Some operand at the end of the register file, or among the registers that hold pointers."""
+    """An operand at the end of the register file, or among the registers that hold pointers."""
     if not found.operands:
         return word
     for bits in generator.sample(list(found.operands.values()), generator.randint(1, min(3, len(found.operands)))):
@@ -189,7 +189,7 @@ def _edges(generator: random.Random, found: Layout, word: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did. ``state`` is the wave's, ``memory`` the bytes of all buffers, LDS, GDS and GWS."""
+    """The results of a run. ``state`` is the wave's; ``memory`` holds the bytes of all buffers, LDS, GDS and GWS."""
 
     status: str
     state: bytes
@@ -197,7 +197,7 @@ class Outcome:
 
 
 class Rig:
-    """One wave of a target, with memory round it, that programs are run on."""
+    """One wave of a target, with memory around it, on which programs run."""
 
     def __init__(self, target: str, wave_size: int) -> None:
         self.target: Target = target_by_name(target)
@@ -225,11 +225,11 @@ class Rig:
         self.end = 0xBFB00000 if self.target.generation >= 11 else 0xBF810000
         """s_endpgm."""
         self.executed = 0
-        """Instructions that all programs have executed, straight."""
+        """Instructions that all programs have executed, in straight runs."""
         self.buffers = (self.large, self.small, self.constant, self.scratch)
 
     def link_all(self) -> None:
-        """Have all routines there, so that nothing but programs is compiled afterwards."""
+        """Link all routines, so that only programs are compiled afterwards."""
         for engine in (self.plain, self.fast):
             engine._link_helpers(helper_names())
 
@@ -244,7 +244,7 @@ class Rig:
         return self.state[layout.VGPRS :].view(np.uint32).reshape(-1, self.wave_size)
 
     def load(self, programs: Iterable[bytes]) -> list[int]:
-        """Replace the code by programs; where each begins. What follows a program ends it."""
+        """Replace the code with programs; return the address of each. The code after a program ends it."""
         end = self.end.to_bytes(4, "little")
         starts = []
         self.memory.write(self.code.address, end * (SLOT * BATCH // 4))
@@ -362,13 +362,13 @@ class Rig:
         return [n & (1 << 64) - 1 for n in out]
 
     def straight(self, engine: Engine) -> Outcome:
-        """From the prepared state, in one go."""
+        """Run from the prepared state, without interruption."""
         outcome = self._outcome(engine, engine.run(self._address, budget=BUDGET))
         self.executed += int(self.block.cell("instructions")[0])
         return outcome
 
     def stepped(self) -> Outcome:
-        """The same, one instruction at a time."""
+        """Run the same, one instruction at a time."""
         status = Status.BUDGET
         for _ in range(BUDGET):
             status = self.plain.run(self._address, budget=1, step=True)
@@ -391,7 +391,9 @@ class Rig:
         return Outcome(text, self.block.engine.tobytes() + self.state.tobytes(), memory)
 
     def check_slack(self) -> str:
-        """What was written behind the ends of blocks, where the next bytes are a guard page's."""
+        """Check that the bytes between the end of each block and the next guard page were not written; return the
+        problem, if any.
+        """
         for name, data in [("LDS", self.lds), ("GDS", self.share.gds), *((b.name, b.data) for b in self.buffers)]:
             beyond = -data.size % ALIGN
             start = int(data.ctypes.data) + data.size
@@ -401,11 +403,13 @@ class Rig:
 
 
 CHOOSES_AT_RUN_TIME = ("movrel", "swaprel")
-"""Instructions that reach other vector registers than they name."""
+"""Instructions that access vector registers other than those they name."""
 
 
 IMAGE_ADDRESSES = 13
-"""The most registers of an image instruction's address: up to GFX9 neither its encoding nor its text says how many."""
+"""The most registers of an image instruction's address: up to GFX9, neither its encoding nor its text gives their
+number.
+"""
 
 
 def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> str:
@@ -470,7 +474,7 @@ def mode_of(batch: int) -> int:
 
 
 def run_program(rig: Rig, number: int, start: int, mode: int) -> str:
-    """Run a translated program all three ways: what is bad about it, "" if nothing is."""
+    """Run a translated program in all three ways; return the problem, "" if there is none."""
     outcomes = []
     for run in (lambda: rig.straight(rig.plain), rig.stepped, lambda: rig.straight(rig.fast)):
         rig.prepare(number, start, mode)

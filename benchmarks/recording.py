@@ -36,7 +36,7 @@ from rocdbg.sim.device.checkpoint_recorder import Recorder
 
 TARGET = "gfx1100"
 LOOP = 11
-"""Instructions of one pass of the loop."""
+"""The number of instructions of one iteration of the loop."""
 
 MUCH = """
 #define KERNEL extern "C" __attribute__((global)) void
@@ -81,7 +81,7 @@ def record(bound: BoundLaunch) -> Recorder:
 
 
 def launches(program: rocdbg.Program) -> dict[str, Callable[[], BoundLaunch]]:
-    """By name, a function that makes a launch."""
+    """A function for each name that makes a launch."""
     rng = np.random.default_rng(0)
     count, n = 1 << 20, 512
     x, y = (rng.random(count, np.float32) for _ in range(2))
@@ -148,7 +148,7 @@ def steps_back(make: Callable[[], BoundLaunch], samples: int) -> None:
 
 
 def written_much(folder: Path) -> dict[str, Callable[[], BoundLaunch]]:
-    """Launches that write much for longer than a minute."""
+    """Launches that write a lot for longer than a minute."""
     source, output = folder / "much.hip", folder / "much.co"
     source.write_text(MUCH)
     subprocess.run(
@@ -173,7 +173,7 @@ def written_much(folder: Path) -> dict[str, Callable[[], BoundLaunch]]:
 
 
 def memory(name: str, bound: BoundLaunch, seconds: float) -> None:
-    """Run so long, and tell what the recording takes."""
+    """Run for this long, and report the size of the recording."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     recorder = record(bound)

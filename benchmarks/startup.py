@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def seconds(arguments: list[str], cache: str) -> tuple[float, float]:
-    """Wall time of one run of a command, and the processor's time, which other load changes less."""
+    """Wall time and processor time of one run of a command; other load changes the latter less."""
     environment = {**os.environ, "ROCDBG_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

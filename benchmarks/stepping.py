@@ -49,7 +49,7 @@ def build(folder: Path, level: str) -> Path:
 
 
 def stopped_at(path: Path, line: int, lane: int, rounds: int, crowded: bool) -> Session:
-    """A session where a wave has come to a line. ``crowded``: with ten conditional breakpoints and two watchpoints."""
+    """A session where a wave has reached a line. ``crowded``: with ten conditional breakpoints and two watchpoints."""
     session = Session()
     session.load(path)
     session.launch.set_grid("64")
@@ -72,7 +72,7 @@ def stopped_at(path: Path, line: int, lane: int, rounds: int, crowded: bool) -> 
 
 def measured(path: Path, line: int, lane: int, rounds: int, action: Action, plans: bool, crowded: bool = False
              ) -> tuple[float, int, int]:
-    """Median seconds, how often the target was resumed, and instructions."""
+    """Median seconds, the number of resumes of the target, and instructions."""
     seconds, count, instructions, resume = list[float](), 0, 0, Runner.resume
     for turn in range(TURNS + 1):
         session = stopped_at(path, line, lane, rounds, crowded)

@@ -30,7 +30,7 @@ extern "C" __attribute__((global)) void spin(volatile int *out, int n)
 }
 """
 WORDS = 1 << 16
-"""In the buffer: 64 pages of 4 KiB."""
+"""The words in the buffer: 64 pages of 4 KiB."""
 LINE = "spin.hip:5"
 
 
@@ -45,7 +45,7 @@ def build(folder: Path) -> Path:
 
 
 def made(path: Path, count: int) -> tuple[Session, int]:
-    """A session at the beginning of ``count`` passes, and the address of the buffer."""
+    """A session at the beginning of ``count`` iterations, and the address of the buffer."""
     session = Session()
     session.load(path)
     session.launch.set_grid("64")
@@ -68,7 +68,7 @@ def word(address: int, index: int) -> str:
 
 
 def pages(path: Path) -> None:
-    """Stores to other pages than the watched one, and to that one."""
+    """Stores to pages other than the watched one, and to the watched one."""
     count = 4_000_000
     plain, others, same = [], [], []
     for _ in range(3):
@@ -85,7 +85,7 @@ def pages(path: Path) -> None:
 
 
 def watched(path: Path, count: int) -> None:
-    """Each pass changes what is watched, and the condition never holds."""
+    """Each iteration changes the watched value, and the condition never holds."""
     session, address = made(path, count)
     session.watch(word(address, 0)).condition = "1 == 0"
     forwards = timed(session.running.proceed)
@@ -96,7 +96,7 @@ def watched(path: Path, count: int) -> None:
 
 
 def ignored(path: Path, count: int) -> None:
-    """All hits but the first are ignored, forwards and back."""
+    """All hits except the first are ignored, forwards and backwards."""
     session, _ = made(path, count)
     one = session.break_at(LINE)
     one.ignore_count = 1 << 40
@@ -107,7 +107,7 @@ def ignored(path: Path, count: int) -> None:
 
 
 def many(path: Path, count: int) -> None:
-    """Breakpoints at a line of the loop, then watchpoints on words of the page, none of which ever stops."""
+    """Breakpoints at a line of the loop, then watchpoints on words of the page; none of them ever stops."""
     passes = 1000 if count <= 1000 else 20
     session, address = made(path, passes)
 

@@ -1,4 +1,4 @@
-"""Kernels of Triton whose lanes part ways: atomic operations, and accesses that no buffer instruction can mask."""
+"""Triton kernels whose lanes diverge: atomic operations, and accesses that no buffer instruction can mask."""
 
 import triton
 import triton.language as tl

@@ -24,7 +24,7 @@ OPTIONS = {
 
 
 def compiled(source: Path, target: str, level: str, folder: Path) -> Path | None:
-    """The code object of a source; None where that does not compile for the target."""
+    """The code object of a source; None if the source does not compile for the target."""
     output = folder / f"{source.stem}.{target}.co"
     if source.suffix == ".hip":
         language = ["-x", "hip", "--offload-device-only", "-nogpuinc", f"--offload-arch={target}",
@@ -37,7 +37,7 @@ def compiled(source: Path, target: str, level: str, folder: Path) -> Path | None
 
 
 def count(path: Path, functions: bool) -> tuple[int, int, int]:
-    """Pairs that the compiler tells, that are recovered, and all."""
+    """Pairs that the compiler describes, pairs that are recovered, and all pairs."""
     from rocdbg.debugger import Session
     from rocdbg.debugger.reports.variable_coverage import coverage_rows
 

@@ -36,7 +36,7 @@ LANGUAGES = {
 
 @dataclass(frozen=True)
 class Demo:
-    """One program: its source, the optimisation levels it is built at, and flags of its own."""
+    """One program: its source, the optimisation levels at which it is built, and its own flags."""
 
     source: str
     levels: tuple[str, ...] = ("O0", "O2")

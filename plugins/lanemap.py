@@ -1,4 +1,4 @@
-"""Draws a wave as a grid of lanes: which are active, inactive or unused, and at which source line each stands."""
+"""Draws a wave as a grid of lanes: which are active, inactive or unused, and the source line of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LETTERS = ascii_lowercase
 
 
 def place(row: LaneRow) -> str:
-    """Where a lane stands: ``divergence.hip:13``, or its address where no line is known."""
+    """The position of a lane: ``divergence.hip:13``, or its address if no line is known."""
     frame = row.frame
     if frame is None:
         return ""

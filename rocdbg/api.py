@@ -338,7 +338,7 @@ class Kernel:
     def __init__(self, module: Module, kernel: codeobject.Kernel) -> None:
         self.module = module
         self.kernel = kernel
-        """The code object's view of it: descriptor, metadata, addresses."""
+        """The kernel as the code object describes it: descriptor, metadata, addresses."""
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"

@@ -91,7 +91,7 @@ def _open_missing(inherited: bool) -> None:
 
 
 def _finish() -> OSError | ValueError | None:
-    """Flush the streams; a failure must not disturb the exit. Returns why output was lost."""
+    """Flush the streams; a failure must not disturb the exit. Returns the reason why output was lost."""
     lost: OSError | ValueError | None = None
     for number, stream in ((2, sys.stderr), (1, sys.stdout)):
         try:

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 SLOWEST = 40
-"""Tests that are listed one by one."""
+"""The number of slowest tests that the report lists one by one."""
 
 
 def spent() -> float:
-    """Seconds of processor time of this process and of those that it has waited for."""
+    """Seconds of processor time of this process and of the child processes for which it has waited."""
     now = os.times()
     return now.user + now.system + now.children_user + now.children_system
 
 
 class Accounting:
-    """Adds up what reports of tests, from this process or from workers, say of processor time."""
+    """Adds up the processor time that reports of tests, from this process or from workers, contain."""
 
     def __init__(self, into: str) -> None:
         self._last = spent()
@@ -36,7 +36,7 @@ class Accounting:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Iterator[None]:
-        """A phase of a test has ended: what was spent since the last one did is its share."""
+        """A phase of a test has ended: its share is the processor time spent since the previous phase ended."""
         report: Any = yield
         now = spent()
         report.processor_time, self._last = now - self._last, now

@@ -29,7 +29,7 @@ MUTANTS = Path(__file__).parent / "mutants" / "mutants.toml"
 
 
 def some_of(everything: Sequence[T], usual: Sequence[T]) -> Sequence[T]:
-    """Parameters of a test that is marked ``truth``."""
+    """The parameters of a test that is marked ``truth``."""
     assert all(one in everything for one in usual)
     return everything if EVERYTHING else usual
 
@@ -56,7 +56,7 @@ def kept_in_test() -> dict[str, int]:
 
 @cache
 def chosen_by_name() -> frozenset[str]:
-    """Tests with parameters that have rows of their own in `breadth.txt`."""
+    """Tests with parameters that have their own rows in `breadth.txt`."""
     return frozenset(name for _, name in _rows() if "[" in name)
 
 
@@ -66,7 +66,7 @@ def _rows() -> list[list[str]]:
 
 @cache
 def named_by_mutants() -> frozenset[str]:
-    """Tests that catch a mutant: they run in any case."""
+    """Tests that catch a mutant, which always run."""
     rows = tomllib.loads(MUTANTS.read_text(encoding="utf-8"))["mutant"]
     return frozenset(test for row in rows for test in row["test"].split(" && "))
 
@@ -91,7 +91,7 @@ def few(parameters: Sequence[dict[str, Hashable]], count: int) -> list[int]:
 
 
 def spread(length: int) -> list[int]:
-    """All indexes below ``length``, each as far from those before it as halving allows: 0, 1/2, 1/4, 3/4, 1/8, ..."""
+    """All indexes below ``length``, in an order that spreads them by halving: 0, 1/2, 1/4, 3/4, 1/8, ..."""
     bits = max(1, (length - 1).bit_length())
     reversed_bits = (int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits))
     return [index for index in reversed_bits if index < length]
@@ -123,13 +123,13 @@ def left_out(items: Iterable[pytest.Item], arguments: Sequence[str]) -> list[pyt
 
 
 def test_of(nodeid: str) -> str:
-    """What a row of `breadth.txt` names: a test without its parameters, or a table of programs."""
+    """The name in a row of `breadth.txt`: a test without its parameters, or a table of programs."""
     file, _, _ = nodeid.partition("::")
     return file if file.endswith(".txt") else nodeid.partition("[")[0]
 
 
 def _parameters(item: pytest.Item) -> dict[str, Hashable]:
-    """Parameters by name; in place of one that is not hashable, what tells it from others."""
+    """Parameters by name; a parameter that is not hashable is replaced by something that identifies it."""
     callspec = getattr(item, "callspec", None)
     return {} if callspec is None else {name: _hashable(value) for name, value in callspec.params.items()}
 

@@ -25,12 +25,12 @@ TOOL = re.compile(r"(clang(\+\+)?|ld\.lld|llvm-mc|llc|opt)-\d+|gcc(-\d+)?|g\+\+(
 MORE_FILES = re.compile(
     "-gsplit-dwarf|-save-temps|-M[DMFTPQ]|@|-fmodules|-ftime-trace|-fprofile|-fplugin|--coverage|-E$"
 )
-"""Arguments with which a command reads or writes files that it does not name."""
+"""Arguments with which a command reads or writes files that the command line does not name."""
 COMPRESSED = re.compile("-gz|--compress-debug-sections")
-"""Arguments that hide the names of folders in an output."""
+"""Arguments that conceal the names of folders in an output."""
 INCLUDED = re.compile(rb'^\s*(?:#\s*include(?:_next)?|\.include|\.incbin)\s*["<]([^">\n]+)[">]', re.MULTILINE)
 SHAPING = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "HIP_PATH", "ROCM_PATH", "LC_ALL")
-"""Variables that change what a compiler makes."""
+"""Variables that change the output of a compiler."""
 KNOWN = {"check", "cwd", "timeout", "input", "text", "capture_output", "stdout", "stderr", "encoding"}
 KEPT_DAYS = 30
 
@@ -38,7 +38,9 @@ Run = Callable[..., "subprocess.CompletedProcess[Any]"]
 
 
 class Compilations:
-    """Outputs of commands, in a folder of files named by digests. ``temporary``: where this run's folders lie."""
+    """Outputs of commands, in a folder of files named by digests. ``temporary`` is the folder of this run's temporary
+    folders.
+    """
 
     def __init__(self, folder: Path, temporary: Path) -> None:
         self.folder, self.temporary = folder, str(temporary)
@@ -46,7 +48,7 @@ class Compilations:
         self._system = _system()
 
     def install(self) -> None:
-        """Stand in for ``subprocess.run`` from now on."""
+        """Replace ``subprocess.run`` from now on."""
         subprocess.run = self.run  # type: ignore[assignment]
 
     def uninstall(self) -> None:
@@ -73,7 +75,7 @@ class Compilations:
     # -- what shapes an output --------------------
 
     def _parts(self, command: list[str], folder: Path, named: dict[str, Any]) -> list[bytes] | None:
-        """All that shapes what a command makes, None if that is not known."""
+        """Everything that determines the output of a command; None if that is not known."""
         tool = shutil.which(command[0])
         if tool is None or not TOOL.fullmatch(Path(command[0]).name) or not set(named) <= KNOWN:
             return None
@@ -113,7 +115,7 @@ class Compilations:
     def _take(
         self, key: str, output: Path | None, named: dict[str, Any], arguments: Any
     ) -> subprocess.CompletedProcess[Any] | None:
-        """Give out an entry, if there is one."""
+        """Copy an entry to its destination, if the entry exists."""
         note, data = self.folder / f"{key}.json", self.folder / f"{key}.out"
         try:
             said = json.loads(note.read_text())
@@ -144,7 +146,7 @@ class Compilations:
         _write(self.folder / f"{key}.json", json.dumps(note).encode())  # the last: it makes the entry
 
     def clean(self) -> None:
-        """Remove what no run has used for long."""
+        """Remove entries that no run has used for a long time."""
         oldest = time.time() - KEPT_DAYS * 86400
         for note in self.folder.glob("*.json"):
             with contextlib.suppress(OSError):
@@ -158,13 +160,15 @@ def _is_list(value: object) -> bool:
 
 
 def _output(command: list[str], folder: Path) -> Path | None:
-    """The file that a command writes, None if it writes to its standard output."""
+    """The file that a command writes; None if it writes to its standard output."""
     name = command[command.index("-o") + 1]
     return None if name == "-" else folder / name
 
 
 def _system() -> bytes:
-    """Changes with the packages of the system: its headers, libraries and what compilers start."""
+    """A key that changes with the packages of the system: its headers, its libraries, and the programs that compilers
+    start.
+    """
     try:
         status = Path("/var/lib/dpkg/status").stat()
     except OSError:
@@ -180,7 +184,7 @@ def _digest(parts: list[bytes]) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file that no other process sees half of."""
+    """Write a file so that no other process sees it half written."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.write_bytes(data)
     temporary.replace(path)

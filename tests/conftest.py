@@ -1,4 +1,4 @@
-"""What all tests share: the check for LLVM's tools, and a translation cache of their own."""
+"""Shared by all tests: the check for LLVM's tools, and a separate translation cache."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _take_a_core(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what `breadth.txt` says to ``make truth``, which finds these tests by their mark."""
+    """Leave the tests in `breadth.txt` to ``make truth``, which finds them by their mark."""
     if EVERYTHING:
         for item in items:
             if test_of(item.nodeid) in kept_in_test():
@@ -82,13 +82,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays: Python's collector need not go through tens of thousands of tests again and again."""
+    """The collected tests remain: Python's garbage collector need not examine tens of thousands of tests repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_sessionfinish() -> None:
-    """Libraries that look for leaks as Python ends are to find none."""
+    """Libraries that look for leaks when Python ends should find none."""
     gc.unfreeze()
 
 
@@ -96,7 +96,7 @@ GROWTH = 512 << 20
 """Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
 Python's collector does not count."""
 SELDOM = 300
-"""Tests after which it is collected in any case: cycles hold open files, too."""
+"""The number of tests after which garbage is collected in any case: cycles hold open files, too."""
 _collected_at = 0
 _tests = 0
 
@@ -120,7 +120,7 @@ of it is found by what it was made of, so removing the folder costs time and not
 
 
 def kept(name: str) -> Path | None:
-    """A folder below `KEPT` that only the user can write to; None where the checkout is not the user's alone."""
+    """A folder below `KEPT` that only the user can write to; None if the checkout does not belong to the user alone."""
     try:
         KEPT.mkdir(mode=0o700, exist_ok=True)
         os.close(open_private(KEPT / name))
@@ -147,7 +147,7 @@ def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compilations(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What compilers make is kept between runs."""
+    """Outputs of compilers are kept between runs."""
     folder = kept("compiled")
     if folder is None:
         yield

@@ -1,4 +1,4 @@
-"""The imports in the text of a module, anywhere in it; each text is parsed once for all tests that ask."""
+"""The imports in the text of a module, anywhere in it; each text is parsed once for all tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 Found = tuple[ast.Import | ast.ImportFrom, bool]
-"""An import, and whether it is for type checking alone."""
+"""An import, and whether it is only for type checking."""
 
 
 @cache
@@ -17,7 +17,7 @@ def imports(source: str) -> tuple[Found, ...]:
 
 
 def _below(nodes: Iterable[ast.AST], is_for_types: bool) -> Iterator[Found]:
-    """Only statements have imports in them, or what belongs to statements: handlers, cases."""
+    """Only statements contain imports, and parts of statements: handlers, cases."""
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node, is_for_types

@@ -1,4 +1,4 @@
-"""One test for many items: a test each would cost more than its check where there are thousands."""
+"""One test for many items: a separate test for each of thousands of items would cost more than the check."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SHOWN = 20
-"""Failures whose traceback is shown; all are named."""
+"""The number of failures whose traceback is shown; all failures are named."""
 
 
 def check_each(items: Iterable[T], name: Callable[[T], str], check: Callable[[T], object]) -> None:
-    """Check all items; the failure names every item that fails, and shows how the first of them do."""
+    """Check all items; the failure names every item that fails, and shows how the first of them fail."""
     failures: dict[str, Exception] = {}
     count = 0
     for item in items:

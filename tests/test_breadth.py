@@ -1,4 +1,4 @@
-"""What ./test leaves to `make truth`: which parameters it keeps, and a table without rows of tests that are gone."""
+"""The parameters that ./test leaves to `make truth`, and a table without rows for tests that no longer exist."""
 
 from __future__ import annotations
 

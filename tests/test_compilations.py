@@ -1,4 +1,4 @@
-"""Compiled objects that are kept between runs: nothing that shapes them is overlooked."""
+"""Compiled objects that are kept between runs: the key includes everything that determines them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMMAND = ["cc", "-c", "a.c", "-o", "a.o"]
 
 
 class Place:
-    """A folder of sources and a count of the commands that really ran."""
+    """A folder of sources, and a count of the commands that actually ran."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The wheel and the source distribution: what they hold, and that they work away from the checkout."""
+"""The wheel and the source distribution: their contents, and that they work outside the checkout."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PREBUILT = ("libhsa-runtime64.so", "libhsa-runtime64.so.1", "librocdbg-gpu-side.
 
 
 def run(*command: str | Path, cwd: Path, **variables: str) -> str:
-    """What a command prints, on both outputs; variables for Python that are set around the tests do not reach it."""
+    """The output of a command on both streams; Python's variables in the environment of the tests do not reach it."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     done = subprocess.run(
         command, cwd=cwd, env=environment | variables, text=True, timeout=300, stdin=subprocess.DEVNULL,
@@ -170,7 +170,7 @@ def bytecode_of_the_checkout(built: Built) -> dict[str, str]:
 
 @pytest.mark.truth
 def test_the_source_distribution_collects_its_tests(built: Built) -> None:
-    """In ``./test`` a file of each folder: what `./test quick` runs."""
+    """In ``./test``, one file of each folder: those that `./test quick` runs."""
     quick = (built.unpacked / "tests" / "quick.txt").read_text().splitlines()
     chosen = sorted({line.partition("::")[0] for line in quick if line.endswith(".py")})
     text = run(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",

@@ -1,4 +1,4 @@
-"""The documents name what exists: files, modules, names and links; and they are laid out to be read."""
+"""The documents name only existing files, modules, names and links; and their layout is readable."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def files() -> list[Path]:
 
 
 def has_file(name: str, test: str | None) -> bool:
-    """Whether a file's path ends in ``name``; if it is a test's, with such a test in it."""
+    """Whether a file's path ends in ``name`` and, for a test file, whether the file has such a test."""
     parts = Path(name).parts
     found = [path for path in files() if path.parts[-len(parts):] == parts]
     return any(test is None or f"def {test}(" in path.read_text() for path in found)
 
 
 def missing(text: str, folder: Path) -> list[str]:
-    """What a document in ``folder`` names and nobody finds."""
+    """The names in a document in ``folder`` that do not exist."""
     lines = text.splitlines()
     prose = "\n".join(line for line in lines if not is_code(line))
     modules = {name: name.replace(".", "/") for name in MODULE.findall(text)}
@@ -110,13 +110,13 @@ def test_lines_can_be_read(path: Path) -> None:
 
 SOURCES = [path for path in sorted((ROOT / "rocdbg").rglob("*.py")) if path.parent.name != "tables"]
 SHORT = re.compile(r"(?<![`:])`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)`(?!`)")
-"""A name in single backticks: of Python, by the convention of docstrings."""
+"""A name in single backticks: a Python name, by the convention of docstrings."""
 FOREIGN = re.compile(r"None|DW_\w+|DI[A-Z]\w+|amd_\w+|s_\w+|SI[A-Z]\w+|(llvm|dbg|triton)\..*")
-"""Names that are not Python's: of DWARF, LLVM's metadata, the ABI, instructions, Triton."""
+"""Names that are not Python's: those of DWARF, LLVM's metadata, the ABI, instructions, Triton."""
 
 
 def names_and_docstrings(source: str) -> tuple[set[str], list[str]]:
-    """Everything that a module's text has a name for, and all docstrings, those of fields and constants too."""
+    """All names in a module's text, and all docstrings, including those of fields and constants."""
     names, texts = set(re.findall(r"[A-Za-z_]\w*", re.sub(r'(?s)""".*?"""|#[^\n]*', "", source))), []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -125,7 +125,7 @@ def names_and_docstrings(source: str) -> tuple[set[str], list[str]]:
 
 
 def missing_in_docstring(text: str, known: set[str]) -> list[str]:
-    """What a docstring names that does not exist: paths, full names of rocdbg, identifiers (``known``)."""
+    """The names in a docstring that do not exist: paths, full names of rocdbg, identifiers (``known``)."""
     return [
         *(path for path in PATH.findall(text) if not [*ROOT.glob(path)]),
         *(name for name, _ in FILE.findall(text) if not has_file(name, None)),

@@ -1,4 +1,4 @@
-"""The import column of docs/architecture.md, enforced on every file of rocdbg/."""
+"""The import column of docs/architecture.md, checked for every file of rocdbg/."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_check_sees_an_import_in_a_function() -> None:
 GROUPS = (
     "base", "target", "program", "values", "frames", "annotate", "expr", "breakpoints", "running", "time", "reports",
 )  # fmt: skip
-"""The folders of ``debugger/``, lowest first: each imports itself and those before it."""
+"""The folders of ``debugger/``, lowest first: each imports only itself and those before it."""
 
 
 def imported_groups(source: str) -> set[str]:
@@ -94,11 +94,12 @@ ATTRIBUTES = {
     "LLVM_LANES", "LLVM22_LANES", "LLVM_LANE_PC", "LLVM22_LANE_PC", "LLVM_ACTIVE_LANE", "LLVM_VECTOR_SIZE",
     "LLVM22_VECTOR_SIZE", "LLVM22_ADDRESS_SPACE", "ADDRESS_CLASS", "LLVM22_MEMORY_SPACE", "AMD_MEMORY_SPACE",
 }
-"""Attributes that `rocdbg.dwarf.reader` evaluates, each by its rule, and complains about."""
+"""Attributes that `rocdbg.dwarf.reader` evaluates, each by its rule, and whose violations it reports."""
 
 
 def attributes_read(source: str) -> set[str]:
-    """What of attributes a module's text reads past the reader: their codes, and what prepares their expressions."""
+    """A module's accesses to attributes that bypass the reader: their codes, and calls that prepare their expressions.
+    """
     found: set[str] = set()
     if not re.search(r"\bAt\b|\b(attribute_)?expressions\b", source):
         return found
@@ -128,13 +129,13 @@ def test_attributes_are_read_by_the_reader_alone() -> None:
 
 DEBUGGER = sorted((ROOT / "debugger").rglob("*.py"))
 MOST_LINES = 700
-"""Of a module of ``debugger/``: past that there is very likely a second concept in it."""
+"""The maximum number of lines of a module of ``debugger/``: a longer one very likely contains a second concept."""
 MOST_METHODS = 25
-"""Public ones (properties are some) of a class of ``debugger/``."""
+"""The maximum number of public methods (including properties) of a class of ``debugger/``."""
 
 
 def public_methods(source: str) -> dict[str, int]:
-    """The number of public methods that each class of a module's text defines itself, setters not counted twice."""
+    """The number of public methods that each class of a module's text itself defines; setters are not counted twice."""
     return {
         node.name: len({
             method.name
@@ -180,7 +181,7 @@ def test_classes_of_the_debugger_have_few_public_methods() -> None:
 
 
 def foreign_state(source: str) -> list[int]:
-    """The lines of a module's text that reach for the ``__dict__`` of an object, by name or through ``vars``."""
+    """The lines of a module's text that access the ``__dict__`` of an object, by name or through ``vars``."""
     return sorted(
         node.lineno
         for node in ast.walk(ast.parse(source))
@@ -199,7 +200,7 @@ def test_no_module_of_the_debugger_edits_the_state_of_objects() -> None:
 
 
 def modules_imported(source: str, known: set[str]) -> set[str]:
-    """The modules of rocdbg that a module's text imports when it is run (not for type checking only)."""
+    """The modules of rocdbg that a module's text imports when it runs (not only for type checking)."""
     found: set[str] = set()
     for node, is_for_types in imports(source):
         if is_for_types:
@@ -247,7 +248,7 @@ def test_circles_are_found() -> None:
 
 @cache
 def import_graph() -> dict[str, set[str]]:
-    """The modules of rocdbg that each one imports when it is run."""
+    """The modules of rocdbg that each module imports when it runs."""
     files = {}
     for file in sorted(ROOT.rglob("*.py")):
         name = ".".join(("rocdbg", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
@@ -273,7 +274,7 @@ BY_NAME = {
 
 
 def test_every_module_is_imported() -> None:
-    """A file that a merge has brought back beside the one that replaced it would go unnoticed."""
+    """Otherwise, a file that a merge restored beside its replacement would go unnoticed."""
     graph = import_graph()
     semantics = {f"rocdbg.sim.semantics.{name}" for name in MODULES}
     packages = {name.rpartition(".")[0] for name in graph}

@@ -1,4 +1,4 @@
-"""What can take long looks at whether it is to end: as often as there is work, and ends where it is asked to."""
+"""Long work checks whether it should end: as often as there is work, and it ends when it should."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened(data: bytes, folder: Path) -> rocdbg.Debugger:
 
 
 def asked(make: Callable[[int], bytes], command: str) -> Callable[[int, Path], None]:
-    """A file of a size is opened, and one thing asked."""
+    """A file of a size is opened, and one query is made."""
 
     def do(size: int, folder: Path) -> None:
         with suppress(rocdbg.Error):
@@ -76,7 +76,7 @@ WORK: dict[str, Callable[[int, Path], object]] = {
 
 @pytest.fixture(autouse=True)
 def _slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few bytes are enough to be looked at more than once."""
+    """A few bytes are enough for more than one check."""
     for module, name in (
         (elf_symbols, "_SLICE"), (entry_skipping, "_SLICE"), (line_program, "_SLICE"), (unit_index, "SLICE"),
     ):
@@ -85,7 +85,7 @@ def _slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def ended_at(number: int) -> Iterator[None]:
-    """What is done inside is asked to end at its n-th look."""
+    """Work inside the block is asked to end at its n-th check."""
     looks = 0
 
     def ask() -> bool:
@@ -131,7 +131,9 @@ def test_searches_of_memory_end_when_they_are_asked_to() -> None:
 
 
 def test_an_analysis_that_was_ended_leaves_no_guess() -> None:
-    """What a function changes is taken as by convention while it is analysed, and not after that has been ended."""
+    """During the analysis of a function, its changes are assumed to follow the convention; not after the analysis was
+    ended.
+    """
     code = bytes.fromhex("000080bf") * 8 + bytes.fromhex("1e1d80be")  # s_nop; s_setpc_b64 s[30:31]
     function = FunctionCode(0, len(code))
     functions = Functions(lambda pc: function, lambda at, size: code[at : at + size], "gfx90a", 64, True)

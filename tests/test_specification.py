@@ -1,4 +1,4 @@
-"""The table of what works of the reference texts: its tests exist, and each row has what its state asks for."""
+"""The table of implemented parts of the reference texts: its tests exist, and each row has what its state requires."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Row(Struct, frozen=True):
 
 
 def read_rows(text: str) -> list[Row]:
-    """The rows of all tables of a document that have these four columns, headings left out."""
+    """The rows of all tables of a document that have these four columns, without headings."""
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
     return [Row(*row) for row in cells if row[0] != "section" and set(row[0]) != {"-"}]
 
 
 def faults(row: Row) -> list[str]:
-    """What is wrong with a row, in words."""
+    """The faults of a row, as text."""
     named = NAMED.findall(row.shown_by)
     found = [
         f"no {name} {test}".strip()

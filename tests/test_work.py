@@ -1,4 +1,4 @@
-"""The token that long work looks at: who is asked, what is counted, and threads that end when the process leaves."""
+"""The token that long work checks: who is asked, what is counted, and threads that end when the process leaves."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_process_that_leaves_waits_for_its_threads() -> None:
 
 
 def fragments(count: int) -> str:
-    """A module whose fragments are retained by its one subprogram."""
+    """A module whose fragments are retained by its only subprogram."""
     lines = ['!3 = distinct !DISubprogram(name: "f", retainedNodes: !4)', '!1 = !DIBasicType(name: "int", size: 32)']
     for i in range(count):
         lines += [
@@ -104,7 +104,9 @@ def fragments(count: int) -> str:
 
 
 def calls_of(action: Callable[[], object]) -> int:
-    """How many functions, Python's and C's, an action calls: what grows with its work, on every machine alike."""
+    """The number of functions (Python's and C's) that an action calls. It measures work, and is the same on every
+    machine.
+    """
     count = 0
 
     def note(frame: object, event: str, argument: object) -> None:
@@ -143,7 +145,7 @@ def test_checking_is_interrupted() -> None:
 
 
 def chain(count: int) -> str:
-    """Fragments each of which is the one before."""
+    """Fragments, each of which is the previous one."""
     lines = [
         '!1 = !DIBasicType(name: "int", size: 32)', '!0 = distinct !DIGlobalVariable(name: "x", type: !1)',
         "!9 = distinct !DILifetime(object: !0, location: !DIExpr(DIOpArg(0, i32)), argObjects: {!100})",
@@ -190,7 +192,7 @@ def run_saxpy(interrupt: Callable[[Dispatch], None] = lambda dispatch: None) -> 
 
 
 def test_translation_is_interrupted_before_each_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dispatch that is told to stop while its code is translated stops there, and goes on to the same end."""
+    """A dispatch that should stop while its code is translated stops there, and continues to the same end."""
     straight = run_saxpy()
     jit = Jit(default_cache_directory())
     monkeypatch.setattr(translations, "shared_jit", lambda cache: jit)
@@ -212,7 +214,7 @@ def test_translation_is_interrupted_before_each_module(monkeypatch: pytest.Monke
 
 
 def test_who_is_stopped_leaves_the_compiler_to_a_large_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is there when it is asked for again, compiled once."""
+    """The module is ready when it is requested again, compiled once."""
     jit = Jit(None)
     compiling, go_on = threading.Event(), threading.Event()
 

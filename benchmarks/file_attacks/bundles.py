@@ -1,4 +1,4 @@
-"""Hostile offload bundles: plain, compressed, in host files, in each other."""
+"""Hostile offload bundles: plain, compressed, in host files, nested."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -21,7 +21,7 @@ IDS = (
 
 
 def plain(rng: random.Random, lie: float = 0.3) -> bytes:
-    """A bundle of a few entries; with some luck their places are lies."""
+    """A bundle of a few entries, some of which may have false positions."""
     entries = [
         (rng.choice((*IDS[:4], *IDS, name(rng))), rng.choice((BASE.read_bytes(), b"", b"\x7fELF", rng.randbytes(64))))
         for _ in range(rng.choice((0, 1, 2, 2, 5)))

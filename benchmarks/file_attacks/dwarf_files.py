@@ -20,7 +20,7 @@ from .elf_files import Elf, compress
 from .numbers import damaged, leb, name, number, sleb, uleb
 
 LOW, HIGH = 0x1A00, 0x1C00
-"""Around the code of the base object's kernel."""
+"""The range around the code of the base object's kernel."""
 
 # Attributes and forms by their numbers in DWARF 5.
 SIBLING, LOCATION, NAME, BYTE_SIZE, BIT_OFFSET, BIT_SIZE, STMT_LIST, LOW_PC, HIGH_PC, LANGUAGE = (
@@ -121,7 +121,7 @@ def sdata(value: int) -> tuple[int, bytes]:
 
 
 class Tree:
-    """A unit of entries, most of them sound: one that is not ends the question that meets it."""
+    """A unit of entries, most of them sound: an entry that is not ends the query that reaches it."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -131,7 +131,7 @@ class Tree:
         self.all: list[Die] = []
 
     def odd(self) -> bool:
-        """Whether the next thing is to be hostile."""
+        """Whether the next item should be hostile."""
         return self.rng.random() < self.oddness
 
     def number(self) -> tuple[int, bytes]:
@@ -164,7 +164,7 @@ class Tree:
         return rng.randbytes(rng.randrange(12))
 
     def some_type(self) -> Die:
-        """A type, of those made before the one that is being filled unless it is to be odd."""
+        """A type made before the one that is being filled; any type if it should be hostile."""
         if self.odd():
             return self.rng.choice(self.types) if self.rng.random() < 0.9 else self.rng.choice(self.all)
         return self.rng.choice(self.types[: max(self.filled, 1)])
@@ -186,7 +186,7 @@ class Tree:
             die.add(LINKAGE_NAME, *text(name(rng)))
 
     def make_type(self) -> Die:
-        """A type without its references: they come when all types are there."""
+        """Make a type without its references, which are added when all types exist."""
         rng = self.rng
         tag = rng.choice((0x24, 0x24, *CLASSES, *CLASSES, *MODIFIERS, 0x01, 0x01, 0x04, 0x15, 0x1F, 0x21, 0x12, 0x3B, 0x33, 0x08))
         die = Die(tag)
@@ -284,7 +284,7 @@ class Tree:
         return die
 
     def scope(self, die: Die, depth: int) -> None:
-        """What is in a function or block."""
+        """The contents of a function or block."""
         rng = self.rng
         for _ in range(rng.choice((0, 1, 2, 5))):
             die.children.append(self.variable(rng.choice((0x34, 0x34, 0x05, 0x27))))
@@ -362,7 +362,7 @@ class Tree:
 
 
 def chain(rng: random.Random) -> Die:
-    """One long thing: types on each other, classes in each other, bases, scopes, one name everywhere."""
+    """One long chain: types on each other, nested classes, bases, scopes, one name everywhere."""
     count = rng.choice((10, 100, 200, 1000, 3000))
     top = Die(0x11).add(NAME, *text(b"saxpy.hip")).add(LANGUAGE, *udata(rng.choice((0x21, 0x0C)))).add(STMT_LIST, 0x17, bytes(4))
     dies = [Die(rng.choice(MODIFIERS) if rng.random() < 0.3 else tag) for tag in [rng.choice((0x13, 0x0F, 0x16, 0x01, 0x15))] * count]
@@ -456,7 +456,9 @@ def lists(rng: random.Random, section: int) -> bytes:
 
 
 def names_index(rng: random.Random, dies: list[Die], strings: bytearray) -> bytes:
-    """.debug_names that lists some entries, by their own or by other names, in any bucket; with luck all is sound."""
+    """.debug_names that lists some entries, under their own or other names, in any bucket; sometimes everything is
+    sound.
+    """
     odd = rng.random() < 0.7
     chosen = [rng.choice(dies) for _ in range(rng.choice((0, 1, 5, 30)))] if dies else []
     buckets = rng.choice((0, 1, 4, number(rng, 8) if odd else 2))
@@ -520,7 +522,7 @@ def entries(rng: random.Random) -> bytes:
 
 
 def split(rng: random.Random) -> dict[str, bytes]:
-    """An object whose unit is in a file beside it, which is hostile."""
+    """An object whose unit is in a separate file, which is hostile."""
     identity = rng.randbytes(8)
     top = Die(0x4A).add(0x76, *text(rng.choice((b"file.dwo", b"./file.dwo", b"fifo", b"..", name(rng))))).add(COMP_DIR, *text(b"."))
     top.add(LOW_PC, 0x01, LOW.to_bytes(8, "little")).add(HIGH_PC, *udata(HIGH - LOW))

@@ -84,7 +84,7 @@ class Elf:
         return section
 
     def drop_debug(self) -> None:
-        """Rename the debug sections there are, so that indices stay."""
+        """Rename the existing debug sections, so that indices stay."""
         for section in self.sections:
             if section.name.startswith(b".debug_"):
                 section.name, section.data, section.size = b".gone", b"", None
@@ -144,7 +144,7 @@ def with_note(data: bytes, *, v2: bool = False) -> bytes:
 
 
 def compress(rng: random.Random, section: Section) -> None:
-    """Compress a section's bytes, soundly or with a lie in the header."""
+    """Compress a section's bytes, soundly or with a false header."""
     data = section.data
     method = rng.choice((1, 1, 2, 2, number(rng, 32)))
     stream = zstandard.ZstdCompressor().compress(data) if method == 2 else zlib.compress(data)

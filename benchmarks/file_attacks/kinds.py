@@ -1,4 +1,4 @@
-"""The families of hostile files, and what is done with each: everything a session does with a file."""
+"""The families of hostile files, and the use of each: everything that a session does with a file."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -27,7 +27,7 @@ Single = Callable[[random.Random], bytes]
 
 @dataclass(frozen=True)
 class Attack:
-    """Files by name, the one that is opened, and the command lines that follow."""
+    """Files by name, the file that is opened, and the command lines that follow."""
 
     files: dict[str, bytes]
     opened: str
@@ -56,7 +56,7 @@ RUNNING = (
 
 
 def _commands(rng: random.Random, data: bytes, running: float) -> tuple[str, ...]:
-    """Command lines about what is in a file."""
+    """Command lines about the contents of a file."""
     chosen = list(rng.sample(STATIC, rng.choice((3, 5, 12))))
     words = [found.decode() for found in set(re.findall(rb"[A-Za-z_]\w{0,6}", data[:200_000]))]
     words = sorted(words)
@@ -108,17 +108,17 @@ NAMES = tuple(KINDS)
 
 
 def attack_of(number: int) -> tuple[str, Attack]:
-    """The attack with a number, and its kind: always the same."""
+    """The attack with a number, and its kind; they are always the same for a number."""
     kind = NAMES[number % len(NAMES)]
     return kind, KINDS[kind](random.Random(f"{kind} {number}"))
 
 
 class ErrorWithoutWords(Exception):
-    """A `rocdbg.Error` that says nothing, or more than a line, or what no terminal can show."""
+    """A `rocdbg.Error` with an empty message, with more than a line, or with text that no terminal can show."""
 
 
 class Log:
-    """The errors that came, and what was written; each must be encodable and say something."""
+    """The errors that occurred, and the output; each must be encodable and not empty."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
@@ -138,14 +138,14 @@ class Log:
 
 @functools.cache
 def _shared_registry() -> Registry:
-    """The commands of all sessions: attacks add none, and making them took half of the time."""
+    """The commands of all sessions: attacks add none, and creating them took half of the time."""
     registry = Shell(Session(), Writer(io.StringIO()), Writer(io.StringIO())).registry
     registry.complete()
     return registry
 
 
 def survive(attack: Attack, folder: Path, log: Log | None = None) -> int:
-    """Do everything with an attack; raises what is no `rocdbg.Error`. Gives how many steps worked."""
+    """Perform everything on an attack; raises anything that is not a `rocdbg.Error`. Returns how many steps worked."""
     log = log or Log()
     for name, data in attack.files.items():
         (folder / name).write_bytes(data)
@@ -182,7 +182,7 @@ def survive(attack: Attack, folder: Path, log: Log | None = None) -> int:
 
 
 def _use(code_object: CodeObject, log: Log) -> int:
-    """What the library gives of a code object, piece by piece."""
+    """Use everything that the library provides for a code object, part by part."""
     worked = 0
     steps: list[Callable[[], object]] = [
         lambda: code_object.metadata, lambda: [section.data for section in code_object.sections.values()],
@@ -200,12 +200,12 @@ def _use(code_object: CodeObject, log: Log) -> int:
 
 
 def fifo(folder: Path) -> None:
-    """A pipe that launch files name: whoever opens it waits for ever."""
+    """A pipe that launch files name: opening it waits for ever."""
     path = folder / "fifo"
     if not path.exists():
         os.mkfifo(path)
 
 
 def warm_up(folder: Path) -> None:
-    """Import in the parent what every worker needs, so that it is not counted as an input's time and memory."""
+    """Import in the parent everything that workers need, so that imports do not count as an input's time and memory."""
     survive(Attack({"file.co": elf_files.BASE.read_bytes()}, "file.co", None, STATIC + START), folder)

@@ -95,7 +95,7 @@ def toml(rng: random.Random) -> bytes:
 
 
 def npy(rng: random.Random) -> bytes:
-    """An .npy file whose header and size do not fit, or that asks for evaluation."""
+    """An .npy file whose header and size do not match, or that requests evaluation."""
     dtype = rng.choice(("<f4", "<f4", "<f8", ">f4", "<i8", "|u1", "|O", "<U9", "<M8[s]", "|V4", "<f2", "<c8", "|S0", "<f3", "V99999999999", "<f16", "?"))
     shape = rng.choice(("(64,)", "(64,)", "(64,)", "(8, 8)", "()", "(0,)", "(-1,)", "(4611686018427387904,)", "(1,)" * 40, "(64", "(True,)",
                         "(" + "1, " * 60 + ")", "(4294967296, 4294967296)", "(" + "9" * 5000 + ",)", "(64L,)"))
@@ -112,7 +112,7 @@ def npy(rng: random.Random) -> bytes:
 
 
 def files(rng: random.Random) -> dict[str, bytes]:
-    """A launch file with what it names beside it."""
+    """A launch file, and the files that it names."""
     return {"launch.toml": toml(rng), "data.npy": npy(rng), "saxpy.co": BASE.read_bytes()}
 
 

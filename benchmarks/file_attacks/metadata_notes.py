@@ -30,7 +30,7 @@ def _real() -> dict[str, object]:
 
 
 def value(rng: random.Random, depth: int = 0) -> object:
-    """Any value: mostly of the wrong type for wherever it is put."""
+    """Any value, mostly of the wrong type for its place."""
     match rng.randrange(11):
         case 0 | 1:
             return number(rng)
@@ -75,7 +75,7 @@ def tree(rng: random.Random) -> dict[str, object]:
 
 
 def _nested(rng: random.Random) -> bytes:
-    """Arrays and maps that say they hold more than there is, in each other."""
+    """Nested arrays and maps that state more elements than they contain."""
     head = rng.choice((
         b"\xdd\0\0\xff\xff", b"\xdd\xff\xff\xff\xff", b"\xdc\xff\xff", b"\x91", b"\x81\xa1a", b"\xdf\xff\xff\xff\xff\xa1a",
         b"\x9f", b"\x81\x91", b"\xde\0\1\xa1a",

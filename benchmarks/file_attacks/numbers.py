@@ -14,7 +14,7 @@ NAMES = (
 
 
 def name(rng: random.Random) -> bytes:
-    """A name: ordinary, odd, or no text at all. Never with a NUL."""
+    """A name: ordinary, odd, or not text at all. Never with a NUL."""
     kind = rng.random()
     if kind < 0.35:
         return rng.choice((b"saxpy", b"x", b"y", b"a", b"n", b"S", b"T", b"U", b"V"))
@@ -26,7 +26,7 @@ def name(rng: random.Random) -> bytes:
 
 
 def number(rng: random.Random, bits: int = 64) -> int:
-    """Mostly small, else at a power of two, the largest of their width, or anything."""
+    """A number: mostly small, otherwise near a power of two, the largest of its width, or anything."""
     kind = rng.random()
     if kind < 0.5:
         return rng.randrange(20)

@@ -39,7 +39,7 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class Asked:
-    """Requests in order: operation, arguments, payload. ``cut``: bytes that are missing at the end."""
+    """Requests in order: operation, arguments, payload. ``cut``: the number of bytes that are missing at the end."""
 
     requests: tuple[tuple[int, tuple[int, ...], bytes], ...]
     cut: int
@@ -73,7 +73,7 @@ def _payload(rng: random.Random, operation: int) -> bytes:
 
 
 def requests(rng: random.Random) -> Asked:
-    """What no library of ours would ask: addresses of earlier answers are put in where a number is negative."""
+    """Requests that rocdbg's library would never make: addresses from earlier answers replace negative numbers."""
     found = []
     operations = [int(each) for each in Request if each not in (Request.HELLO, Request.EVENTS, Request.ATTACH)]
     for _ in range(rng.choice((3, 8, 20))):
@@ -181,7 +181,7 @@ RESERVES = True
 
 
 def attack_of(number: int) -> tuple[str, Any]:
-    """The input with a number, and its kind: always the same."""
+    """The input with a number, and its kind; they are always the same for a number."""
     kind = NAMES[number % len(NAMES)]
     return kind, KINDS[kind](random.Random(f"{kind} {number}"))
 
@@ -192,7 +192,7 @@ def _gpu_side() -> GpuSide:
 
 
 def survive(attack: Any, folder: Path, log: kinds.Log | None = None) -> int:
-    """Hand an input to its reader; raises what is no `rocdbg.Error`. Gives how many steps worked."""
+    """Pass an input to its reader; raises anything that is not a `rocdbg.Error`. Returns how many steps worked."""
     log = log or kinds.Log()
     if isinstance(attack, Asked):
         return _ask(attack)
@@ -209,7 +209,7 @@ def survive(attack: Any, folder: Path, log: kinds.Log | None = None) -> int:
 
 
 def _ask(attack: Asked) -> int:
-    """Each request on a connection of its own side, answered at once."""
+    """Send the requests on one connection, and answer each at once."""
     process = ProgramProcess(1, [TargetId.parse("gfx90a")], _gpu_side())
     answers = [0] * 4
     worked = 0

@@ -45,7 +45,7 @@ COMMANDS = (
     "reverse-stepi", "record goto begin", "stepi", "stepi", "print $s3", "bt", "continue", "continue", "record goto end", "kill",
 )
 REPORTS = ("info threads", "bt")
-"""Commands that read a state at length."""
+"""Commands that print a state at length."""
 HARD: tuple[Any, ...] = (
     0, 1, -1, 2, 3, 5, 24, 63, 64, 127, 128, 255, 256, 1023, 1024, 4096, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1,
     1 << 32, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, -8320, -(1 << 63), 0x7F00_0010_0000, 0x7F00_0000_0000,
@@ -71,7 +71,9 @@ class Recording:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """All of them for one in four, for the others those that replay: reports of a state take most of the time."""
+        """All commands for one in four inputs, and those that replay for the others: printing a state takes most of the
+        time.
+        """
         return COMMANDS if zlib.crc32(self.data) % 4 == 0 else tuple(c for c in COMMANDS if c not in REPORTS)
 
 
@@ -106,12 +108,13 @@ def decoded(base: int) -> Any:
 
 
 def encoded(content: object) -> bytes:
-    """A file with a content, of right checksums."""
+    """A file with some content, with correct checksums."""
     return framed(msgspec.msgpack.encode(content))
 
 
 def framed(content: bytes, **changes: Any) -> bytes:
-    """A file with bytes for its content. ``changes``: ``size``, ``packed`` or ``crc`` that blocks claim instead."""
+    """A file with these bytes as its content. ``changes``: false values of ``size``, ``packed`` or ``crc`` in blocks.
+    """
     pack = zstandard.ZstdCompressor(level=1, write_content_size=changes.get("sized", True))
     parts = [recording_file_format.MAGIC, struct.pack("<I", recording_file_format.VERSION)]
     for at in range(0, max(len(content), 1), 4 << 20):
@@ -126,7 +129,7 @@ def framed(content: bytes, **changes: Any) -> bytes:
 
 
 def _anything(rng: random.Random, tree: Any) -> None:
-    """A value somewhere is another, of a right or a wrong type; or is gone, twice there, or of another place."""
+    """A value somewhere is changed (to a right or wrong type), removed, duplicated, or taken from another place."""
     places = list(_places(tree))
     for _ in range(rng.choice((1, 1, 1, 2, 5))):
         holder, key = rng.choice(places)
@@ -180,7 +183,8 @@ def _place(rng: random.Random) -> list[Any]:
 
 
 def _writes(rng: random.Random, tree: Any) -> None:
-    """More is written: places that there are, almost are, and are not, with too few bytes, too many and the right ones."""
+    """Additional writes: to places that exist, nearly exist or do not exist, with too few, too many or the right bytes.
+    """
     journal = tree["journal"]
     for _ in range(rng.choice((1, 1, 2, 20))):
         at = rng.randrange(len(journal) + 1)
@@ -192,7 +196,7 @@ def _writes(rng: random.Random, tree: Any) -> None:
 
 
 def _turns(rng: random.Random, tree: Any) -> None:
-    """Turns are given to waves that there are and are not, for more and fewer instructions, and leave odd schedules."""
+    """Turns for waves that exist and do not exist, for more and fewer instructions, with odd schedules."""
     journal, end = tree["journal"], tree["end"]
     for _ in range(rng.choice((1, 2, 5))):
         at = rng.randrange(len(journal) + 1)
@@ -210,7 +214,7 @@ def _turns(rng: random.Random, tree: Any) -> None:
 
 
 def _launch(rng: random.Random, tree: Any) -> None:
-    """The launch is another: sizes, options, arguments, code that is cut."""
+    """A changed launch: sizes, options, arguments, truncated code."""
     way = rng.randrange(6)
     if way == 0:
         tree[rng.choice(("grid", "workgroup"))][rng.randrange(3)] = rng.choice((0, 1, 63, 64, 65, 1023, 1024, 1025, -1, 1 << 16))
@@ -244,7 +248,7 @@ def _structured(*ways: Callable[[random.Random, Any], None]) -> Callable[[random
 
 
 def _bytes(rng: random.Random) -> bytes:
-    """Bytes of the file, or of its content under a right frame."""
+    """Changed bytes of the file, or of its content inside a correct frame."""
     base = rng.randrange(len(BASES))
     inside = rng.randrange(3)
     data = bytearray(msgspec.msgpack.encode(decoded(base)) if inside else sound(base))
@@ -261,7 +265,7 @@ def _bytes(rng: random.Random) -> bytes:
 
 
 def _frames(rng: random.Random) -> bytes:
-    """Frames that lie: sizes, checksums, bombs, depth."""
+    """Frames with false sizes, checksums, bombs, depth."""
     content = msgspec.msgpack.encode(decoded(0))
     way = rng.randrange(6)
     if way == 0:
@@ -289,13 +293,13 @@ NAMES = tuple(KINDS)
 
 
 def attack_of(number: int) -> tuple[str, Recording]:
-    """The recording with a number, and its kind: always the same."""
+    """The recording with a number, and its kind; they are always the same for a number."""
     kind = NAMES[number % len(NAMES)]
     return kind, Recording(KINDS[kind](random.Random(f"{kind} {number}")))
 
 
 _idle: list[tuple[Shell, io.StringIO]] = []
-"""A shell that has only refused recordings: each has left it as it was, so the next is tried in it."""
+"""A shell that has only refused recordings: each has left it unchanged, so the next one is tried in it."""
 
 
 def _fresh() -> tuple[Shell, io.StringIO]:
@@ -304,7 +308,7 @@ def _fresh() -> tuple[Shell, io.StringIO]:
 
 
 def _keep(shell: Shell, out: io.StringIO) -> None:
-    """A refused recording must have changed nothing: no program, no launch."""
+    """Check that a refused recording has changed nothing: no program, no launch."""
     session = shell.session
     if session.inferior.target is not None or session.launch.programs or session.launch.spec != LaunchSpec():
         raise AssertionError("a refused recording has left something in the session")
@@ -335,7 +339,8 @@ def interrupted_after(seconds: float) -> Iterator[None]:
 
 
 def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> int:
-    """Restore a recording and go through it; raises what is no `rocdbg.Error`. Gives how many steps worked."""
+    """Restore a recording and replay it; raises anything that is not a `rocdbg.Error`. Returns how many steps worked.
+    """
     log = log or kinds.Log()
     path = folder / "file.rec"
     path.write_bytes(attack.data)
@@ -365,7 +370,9 @@ def survive(attack: Recording, folder: Path, log: kinds.Log | None = None) -> in
 
 
 def warm_up(folder: Path) -> None:
-    """Make the sound recordings, and what every worker needs; they must be taken, or nothing is tried."""
+    """Make the sound recordings, and everything that workers need; sound recordings must be accepted, or nothing is
+    tested.
+    """
     for base in range(len(BASES)):
         decoded(base)
         if not survive(Recording(sound(base)), folder):

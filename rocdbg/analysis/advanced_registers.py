@@ -41,7 +41,7 @@ _TO_ITSELF: Final = frozenset({"s_addk_i32", "s_addk_co_i32"})
 
 
 class Sum(Struct, frozen=True):
-    """A description of a variable by a register, numbered as in ``value_flow``, plus a constant."""
+    """A variable described by a register, numbered as in ``value_flow``, plus a constant."""
 
     extent: Extent
     register: int

@@ -70,7 +70,7 @@ class Gaps(Struct, frozen=True):
 
 
 class LaneCoverage:
-    """Determines, for the code of one function, which lanes have what location lists describe."""
+    """Determines, for the code of one function, which lanes hold the values that location lists describe."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis

@@ -35,7 +35,9 @@ _DEEPER: Final = {
     **dict.fromkeys(("regx", "constu", "consts", "lit0", "dup", "over", f"lit{int(AddressSpace.PRIVATE_WAVE)}"), 1),
     **dict.fromkeys(("swap", "deref_size", "offset_uconst"), 0),
 }
-"""How many entries comparison operations push; operations on two entries shrink the stack."""
+"""The number of entries that each comparison operation pushes. Operations that are not listed pop two entries and push
+one.
+"""
 
 
 class Slot:

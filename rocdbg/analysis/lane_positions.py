@@ -50,7 +50,7 @@ _MOST_NODES: Final = 2000
 block to block.
 """
 _PATIENCE: Final = 20
-"""Visits of a block after which its sets may only grow, so that the iteration ends."""
+"""The number of visits to a block after which the block's sets may only grow, so that the iteration ends."""
 
 Found: TypeAlias = tuple[int, int]
 """The diagram for lanes that are active at a point, and that for lanes that are not; neither tests the mask of active

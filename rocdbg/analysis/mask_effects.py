@@ -305,7 +305,7 @@ def _condition(instruction: Instruction) -> Compare | None:
 
 
 def term_of(operand: Operand) -> Term | None:
-    """The term that an operand of 32 bits without modifiers is; None for any other."""
+    """The term that represents a 32-bit operand without modifiers; None for any other operand."""
     if operand.neg or operand.abs or operand.sext or operand.half is not None:
         return None
     key = vector_key(operand)

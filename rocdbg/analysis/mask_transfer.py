@@ -41,7 +41,9 @@ class Window(Struct, frozen=True):
 
 
 def active_register(half: int, window: Window | None) -> int:
-    """The scalar register with the lanes of a half that are active as far as the source is concerned."""
+    """The scalar register that holds the active lanes of a half: EXEC or, with a window, the register to which it was
+    saved.
+    """
     return EXEC_LO + half if window is None else window.saved
 
 
@@ -298,7 +300,7 @@ class Masks:
         self, name: Compare, effect: Effect, half: int, window: Window | None, written: Mapping[int, Bits],
         active: bool,
     ) -> Bits | None:
-        """A comparison in terms of the state before an effect; None if the effect does not change any part of it."""
+        """Express a comparison in the state before an effect; None if the effect does not change any part of it."""
         left = self._term(name.left, effect, window, written, active)
         right = self._term(name.right, effect, window, written, active)
         if left is None or right is None:
@@ -315,7 +317,7 @@ class Masks:
     def _term(
         self, term: Term, effect: Effect, window: Window | None, written: Mapping[int, Bits], active: bool
     ) -> Term | None:
-        """A term in terms of the state before an effect; None if that is not known."""
+        """Express a term in the state before an effect; None if that is not known."""
         if isinstance(term, Number):
             return term
         if isinstance(term, int):

@@ -170,7 +170,7 @@ class PrologueRows:
 
 
 class _Places:
-    """Knows where the contents that registers had at entry are now."""
+    """Knows the current places of the contents that registers had at entry."""
 
     def __init__(
         self, state: State, wave_size: int, entered: Callable[[], tuple[Item, ...] | None], in_call: bool, *,

@@ -27,7 +27,8 @@ _LOST_IN_CALLS: Final = frozenset({*BY_CONVENTION.scalars, VCC_LO})
 
 
 def rejoining(blocks: Mapping[int, Block], entry: int, wide: bool) -> frozenset[int]:
-    """Addresses of the instructions after which EXEC is what it was at ``entry`` again; ``wide``: masks of 64 bits."""
+    """The addresses of the instructions after which EXEC has its value at ``entry`` again; ``wide``: masks of 64 bits.
+    """
     if entry not in blocks:
         return frozenset()
     found = {start: last for start, block in blocks.items() if (last := _last_rejoin(block, wide)) is not None}

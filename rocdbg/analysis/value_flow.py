@@ -30,9 +30,9 @@ VECTOR: Final = 1 << 16
 registers by their number.
 """
 CONSTANT: Final = 1 << 24
-"""The place of a value that is a known number: this plus the index of the value."""
+"""Base of the places of values that are known numbers: the place is this number plus the index of the value."""
 _MOST_VISITS: Final = 64
-"""Visits of a block after which nothing is claimed in it."""
+"""The number of visits to a block after which nothing is claimed in it."""
 _UNFOLLOWED: Final = (
     "v_movrel", "s_movrel", "v_swaprel", "s_set_gpr_idx", "s_set_vgpr_msb", "ds_bvh_stack", "s_rfe", "s_cbranch_join",
     "s_cbranch_g_fork", "s_cbranch_i_fork",

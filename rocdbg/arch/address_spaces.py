@@ -61,7 +61,7 @@ class AddressSpaceInfo(Struct, frozen=True):
     llvm: LlvmAddressSpace
     """The corresponding LLVM IR address space."""
     lane: int | None = None
-    """The lane whose private memory it is, whichever lane is current (``private_lane<N>``); None: the current lane."""
+    """The lane that owns the private memory (``private_lane<N>``); None if the current lane owns it."""
 
     @property
     def number(self) -> int:

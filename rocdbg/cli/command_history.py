@@ -1,4 +1,6 @@
-"""The history of command lines: the file that keeps the lines of earlier sessions, and what it is for the prompt."""
+"""The history of command lines: the file that keeps the lines of earlier sessions, and the history object of the
+prompt.
+"""
 
 from __future__ import annotations
 

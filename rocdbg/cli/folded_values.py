@@ -20,9 +20,9 @@ _CONDITION = re.compile(r"^[!$]|[=!<>]=|[<>]|&&|\|\|")
 WIDTH, GAP, MOST_COLUMNS = 80, 4, 8
 """Limits on columns: characters per line, blanks between two columns, and the number of columns."""
 MOST_ROWS = 16
-"""How many rows are written in a single column before several are used."""
+"""The largest number of rows in a single column; if there are more, several columns are used."""
 MOST_ODD = 8
-"""How many outliers are listed; any further ones are only counted."""
+"""The largest number of outliers that are listed; any further ones are only counted."""
 
 
 class Places(enum.Enum):

@@ -1,4 +1,4 @@
-"""Frames and source lines as text, in the form that all commands use that run the program or select frames."""
+"""Text for frames and source lines, as all commands that run the program or select frames show them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def frame_text(shell: Shell, frame: Frame, number: bool = False) -> str:
 
 
 def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
-    """Return `frame_text` for frames of one level in many lanes; what lanes at the same place share is computed once.
+    """Return `frame_text` for frames of one level in many lanes. Lanes at the same place share texts that are computed
+    once.
     """
     places: dict[int, list[int]] = {}
     for index, frame in enumerate(frames):
@@ -144,7 +145,7 @@ def frame_texts(shell: Shell, frames: Sequence[Frame]) -> list[str]:
 
 
 _HOLE = "\0"
-"""A placeholder for the arguments that cannot occur in a name."""
+"""A placeholder for the arguments; this text cannot occur in a name."""
 
 
 def source_line(shell: Shell, frame: Frame, address: bool = False, select: bool = True) -> None:

@@ -28,7 +28,7 @@ _CONDITION = re.compile(r"(?<!\S)if(\s|\()")
 PLACES = ("-function", "-label", "-line", "-qualified", "-source")
 """The options of explicit locations."""
 _BEHIND = {Completes.MEANING: re.compile(r"(?<=\s)=\s*"), Completes.SETTING: re.compile(r"(?<=\s)--\s+")}
-"""Matches the text before the command that an alias stands for, and before the one that follows a setting."""
+"""Matches the text before a nested command: the command in an alias's definition, or the command after a setting."""
 
 
 def complete_line(shell: Shell, line: str) -> tuple[int, list[str]]:

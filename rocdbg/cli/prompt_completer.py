@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocdbg.cli.shell import Shell
 
 PATIENCE = 0.01
-"""How many seconds names are read while the user types; the others are read between key presses."""
+"""Seconds that completion may spend on reading names while the user types; it reads the others between key presses."""
 SLICE, PAUSE = 0.008, 0.01
 """Seconds of reading names and of pausing, which alternate."""
 MOST_EXPLAINED = 40

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 TRUE_COLOUR = 1 << 24
 LIGHT = 0.18
-"""The relative luminance above which a background counts as light: black and white text have equal contrast there."""
+"""The relative luminance above which a background counts as light; black and white text have equal contrast at this
+value.
+"""
 
 
 class Look(Struct):

@@ -71,7 +71,7 @@ _LAST = (
     ("EXC_BREAKPOINT", "spd", "Breakpoint"),
     ("SIGLIBRT", "--d", "librt internal signal"),
 )
-"""Name; whether it stops, prints, is passed; description. Real-time signals come before these signals."""
+"""The signals after the real-time signals: name; whether it stops, prints, is passed; description."""
 HEAD = "Signal        Stop\tPrint\tPass to program\tDescription"
 IGNORED = frozenset({"SIGCHLD", "SIGURG", "SIGWINCH", "SIGCONT"})
 """Signals that do not end a process by default."""

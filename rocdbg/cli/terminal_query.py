@@ -15,7 +15,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 WAIT = 1.0
-"""The maximum number of seconds to wait for an answer; even over a slow line it takes only a tenth of that."""
+"""The maximum number of seconds to wait for an answer; an answer takes only a tenth of that, even over a slow line."""
 MOST = 1 << 16
 """The maximum number of bytes that are read."""
 BACKGROUND = b"\x1b]11;?\x1b\\"
@@ -43,7 +43,7 @@ class Answer(Struct, frozen=True):
 
 
 def understood(data: bytes) -> Answer:
-    """Find the answers in what was read."""
+    """Find the answers in the text that was read."""
     background = None
     found = ANSWER_BACKGROUND.search(data)
     parts = [part for part in found.groups() if part is not None] if found is not None else []

@@ -21,7 +21,8 @@ CUBE = (0, 95, 135, 175, 215, 255)
 
 
 class Style(Struct, frozen=True):
-    """A style. A colour is ``""`` (the terminal's own), a name in `ANSI`, such a name after ``bright``, or ``#rrggbb``.
+    """A style. Its colours are ``""`` (the terminal's own), a name in `ANSI`, ``bright`` and such a name, or
+    ``#rrggbb``.
     """
 
     foreground: str = ""

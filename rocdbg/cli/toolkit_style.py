@@ -17,7 +17,7 @@ _MENU = ("completion-menu", "completion-menu.completion", "completion-menu.meta.
          "completion-menu.multi-column-meta")
 _MENU_CURRENT = ("completion-menu.completion.current", "completion-menu.meta.completion.current")
 _PLAINLY = "noreverse noinherit"
-"""Attributes that cancel those of prompt_toolkit's default style."""
+"""Attributes that cancel the attributes of prompt_toolkit's default style."""
 
 
 def theme_style(shell: Shell, full_screen: bool) -> BaseStyle:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rocdbg import work
 
 LARGEST = 16 << 20
-"""Maximum length of a name in characters. A few back references in a hostile name could make it exabytes."""
+"""Maximum length of a name in characters. A few back references in a hostile name could expand it to exabytes."""
 
 _QUALIFIERS = re.compile(r"(?<=\))(?: (?:const|volatile|&&?))+$")
 """Qualifiers of a method, after its parameters."""

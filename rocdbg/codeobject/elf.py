@@ -97,7 +97,9 @@ class Section(Struct, frozen=True):
 
     @property
     def data(self) -> bytes:
-        """Its bytes in the file, empty for .bss and the like; raises `CodeObjectError` if the file is truncated."""
+        """The section's bytes in the file, empty for .bss and similar sections; raises `CodeObjectError` if the file is
+        truncated.
+        """
         if not self.has_bytes:
             return b""
         return self.source.bytes_at(self.offset, self.size, f"section {self.name}")
@@ -220,7 +222,7 @@ class Elf:
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
-        """Sections by name; if several have one name, the first."""
+        """Sections by name; the first one if several sections have the same name."""
         found: dict[str, Section] = {}
         for section in self.section_list[1:]:
             found.setdefault(section.name, section)

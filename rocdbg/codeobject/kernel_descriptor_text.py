@@ -38,7 +38,7 @@ class _Facts(Struct, frozen=True):
 
     target: Target
     wave32: bool
-    """The descriptor's own setting, which is used even if the target cannot run such code."""
+    """The descriptor's own setting, which applies even if the target cannot run such code."""
     version: int
     """Version of the code object; 0 for an ABI other than HSA's."""
     xnack: bool = False

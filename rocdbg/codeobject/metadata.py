@@ -49,7 +49,7 @@ class ValueKind(Enum):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the runtime provides it, not the caller."""
+        """Whether the runtime, not the caller, provides the argument."""
         return self.value.startswith("hidden_")
 
 

@@ -130,7 +130,7 @@ def _read(source: Source, start: int, end: int) -> tuple[int, list[OffloadImage]
 
 
 class _Part(Struct, frozen=True):
-    """The bytes of one binary, to whose start offsets are relative."""
+    """The bytes of one binary. Offsets in it are relative to its start."""
 
     source: Source
     start: int

@@ -1,4 +1,6 @@
-"""The context of a calling frame, derived from the callee's context and from where the callee saved registers."""
+"""The context of a calling frame, derived from the callee's context and from the locations where the callee saved
+registers.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from rocdbg.errors import Error
 __all__ = ["CallerRegisters", "HasRegisters", "KeepsRegisters", "default_location"]
 
 _STEP = 4
-"""How many frames one lookup may recurse through."""
+"""How many frames deep one lookup may recurse."""
 
 
 class HasRegisters(Protocol):
@@ -67,7 +67,7 @@ class CallerRegisters:
         return self._find(number, architecture)
 
     def _unknown(self, number: int) -> list[CallerRegisters]:
-        """This frame and the frames below it that have not located the register yet."""
+        """The frame, and those below it, that have not located the register yet."""
         unknown: list[CallerRegisters] = []
         frame: CallerRegisters | None = self
         while frame is not None and number not in frame._locations:

@@ -33,7 +33,7 @@ class Expression(Struct, frozen=True):
 
 
 LocationListEntry = tuple[int | None, int | None, bytes]
-"""(low, high, expression): high is one past the last address; (None, None, expression) is the default entry."""
+"""(low, high, expression), where high is one past the last address; (None, None, expression) is the default entry."""
 
 
 class LocationList(Sequence[LocationListEntry]):

@@ -180,7 +180,8 @@ part.
 """
 _CLANG = re.compile(r"(AMD )?clang version ([0-9]{1,4})\b")
 _VIRTUAL_BASE = re.compile(rb"\x12\x06\x10[\x80-\xff]*[\x00-\x7f]\x1c\x06\x22", re.DOTALL)
-"""DW_OP_dup, deref, constu N, minus, deref, plus: clang's way from an object to a virtual base."""
+"""DW_OP_dup, deref, constu N, minus, deref, plus: the operations by which clang goes from an object to a virtual base.
+"""
 _OFFSET = assemble("offset")
 _LANE_BITS = 32
 """Bits of a vector register per lane."""

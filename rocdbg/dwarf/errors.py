@@ -45,7 +45,7 @@ class DwarfError(Error):
 
     @property
     def detail(self) -> str:
-        """What is wrong and at which operation (A.2.5), without the attribute."""
+        """The problem and the operation at which it occurred (A.2.5), without the attribute."""
         if self.offset is None:
             return self.reason if self.operation is None else f"{self.operation}: {self.reason}"
         prefix = f"{self.operation} " if self.operation else ""
@@ -76,5 +76,5 @@ class LimitExceeded(EvaluationError):
 
 
 def missing_address(index: int, count: int) -> str:
-    """What is wrong with an index into the ``count`` addresses that a unit has in .debug_addr (A.2.5.4.3.1)."""
+    """The message about an index that exceeds the ``count`` addresses of a unit in .debug_addr (A.2.5.4.3.1)."""
     return f"there is no address {index} in .debug_addr: the unit has {count} addresses"

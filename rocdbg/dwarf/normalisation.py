@@ -429,7 +429,7 @@ def _frame_pointer(register: int, displacement: int, target: str, wave_size: int
 
 
 def _lane_offset(register: int, target: str, wave_size: int | None) -> list[Item]:
-    """Push the lane's own offset that a stack or frame pointer represents."""
+    """Push the lane's own offset, which a stack or frame pointer represents."""
     processor = architecture_by_name(ARCHITECTURE).processor(target.partition(":")[0])
     if processor is None:
         raise DwarfError(f"'{target}' is not an AMDGPU processor")

@@ -28,7 +28,7 @@ _LOADS = frozenset({"deref", "deref_size"})
 
 
 class _OtherError(Exception):
-    """The expression is not one that can be rewritten: the contents of the stack are not known."""
+    """The expression cannot be rewritten, because the contents of the stack are not known."""
 
 
 @lru_cache(maxsize=1024)

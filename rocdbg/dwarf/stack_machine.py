@@ -402,7 +402,7 @@ class Machine:
     # Helpers of the handlers
 
     def checked(self, location: LocationDescription) -> LocationDescription:
-        """Return a new composite location; ill-formed if it is larger than any address space."""
+        """Return a new composite location; raises `IllFormed` if it is larger than any address space."""
         size = location.places[0].storage.size
         if size > self.architecture.largest_storage:
             raise IllFormed(f"a composite location of {size} bits is larger than the largest address space")

@@ -131,7 +131,7 @@ class ProgramProcess:
         self.mappings.map(address, size, allocation, offset)
 
     def attach(self, other: ProgramProcess, address: int, size: int) -> tuple[Allocation, int]:
-        """Map an allocation of another process, see `Mappings.attach`."""
+        """Map an allocation of another process, as `Mappings.attach` does."""
         allocation, offset = self.mappings.attach(other.memory, address, size)
         self.allocations[allocation.address] = allocation
         return allocation, offset

@@ -85,7 +85,7 @@ ERRORS = {
     Status.ILLEGAL_INSTRUCTION: "illegal-instruction", Status.EXCEPTION: "abort",
     Status.INVALID_PACKET_FORMAT: "invalid-packet",
 }
-"""The names of the errors of queues in the error state, by status."""
+"""The names of errors by the status of a queue in the error state."""
 
 
 def status_of(stop: Stop) -> Status:

@@ -51,7 +51,7 @@ class Request(enum.IntEnum):
     CODE_WRITTEN = 8
     """Address, size."""
     QUEUE = 9
-    """Node, packets, type, doorbell signal. Address; address of the records of where packets come from, or 0."""
+    """Node, packets, type, doorbell signal. Address; address of the records of the packets' origins, or 0."""
     QUEUE_FREE = 10
     """Address."""
     QUEUE_STOP = 11
@@ -93,7 +93,7 @@ class Event(enum.IntEnum):
     """Events that rocdbg sends to a program."""
 
     SHARE = 1
-    """Base of a pinned range, whose pages the program must replace with those of the window."""
+    """Base of a pinned range; the program must replace the pages of this range with those of the window."""
     FAULT = 2
     """Node, address, reason: a kernel's access failed."""
     QUEUE_ERROR = 3

@@ -121,16 +121,16 @@ class ProgramQueue:
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
-        """Structure, ring, and records of where packets come from."""
+        """The allocations of the queue: its structure, its ring, and the records of the origins of packets."""
         return (self._structure, self._ring, *([self._traces] if self._traces is not None else []))
 
     @property
     def traces(self) -> int:
-        """Address of the records of where packets come from; 0: there are none."""
+        """Address of the records of the origins of packets; 0 if there are none."""
         return self._traces.address if self._traces is not None else 0
 
     def origin(self, packet: int) -> Origin | None:
-        """Where the packet with an index comes from; None if that was not recorded, or has been overwritten."""
+        """The origin of the packet with an index; None if the origin was not recorded, or has been overwritten."""
         if self._traces is None:
             return None
         place = packet % self.size * TRACE.size

@@ -85,7 +85,8 @@ class Server:
         return result
 
     def close(self) -> None:
-        """End all connections, with which programs that use a GPU end, and wait until no connection is served any more.
+        """End all connections, and wait until none is served any more. Programs that use a GPU end with their
+        connections.
         """
         self._close_connections()
         self._forget()

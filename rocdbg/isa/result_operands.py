@@ -14,7 +14,7 @@ ACCUMULATES = (
     "v_mac_", "v_fmac_", "v_dot2c_", "v_dot4c_", "v_dot8c_", "v_pk_fmac_", "s_fmac_", "s_addk_", "s_mulk_", "s_cmov",
     "v_writelane",
 )
-"""Prefixes of the names of instructions that also read what they write."""
+"""Prefixes of the names of instructions that also read their destination."""
 _MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 
 

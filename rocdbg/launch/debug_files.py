@@ -121,7 +121,7 @@ class DebugFiles:
         return None
 
     def _content(self, path: Path) -> bytes | None:
-        """The bytes of a file, if it exists; with a warning if it cannot be read."""
+        """The bytes of a file, if it exists. Warns if the file cannot be read."""
         try:
             return read_regular(path, _LARGEST) if path.exists() else None
         except FileAccessError as error:

@@ -28,7 +28,7 @@ _GNU_BUILD_ID: Final = 3
 
 
 class _Link(Struct, frozen=True):
-    """What an object says about its supplementary file."""
+    """The reference of an object to its supplementary file."""
 
     section: str
     name: str

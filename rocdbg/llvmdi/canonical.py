@@ -156,7 +156,7 @@ class _Canonical:
 
     @staticmethod
     def _part(composite: Tree, first: int, bits: int) -> tuple[Tree, int] | None:
-        """The one part that contains the given bits of a composite, and their first bit in it."""
+        """The only part that contains the given bits of a composite, and the position of the first bit in it."""
         position = 0
         for child in composite.children:
             if position <= first and first + bits <= position + child.bits:
@@ -205,7 +205,7 @@ class _Canonical:
         return self.op(low, name, (type,), type, base, self.constant(low, IntType(64), count))
 
     def _place(self, tree: Tree) -> tuple[Tree, int | None]:
-        """The location into which a part is an offset, and the bits of that offset; None if it is not constant."""
+        """The location into which a part is an offset, and that offset in bits; None if the offset is not constant."""
         if tree.name not in _OFFSETS:
             return tree, 0
         number = self._signed(tree.children[1])

@@ -51,7 +51,7 @@ class Finding(Struct, frozen=True):
 
 
 def check(module: Module) -> list[Finding]:
-    """Everything that is wrong with a module's debug information, in the order of the text."""
+    """All problems in a module's debug information, in the order of the text."""
     with doing("checking debug information"):
         return check_debug_info(DebugInfo(module))
 

@@ -115,7 +115,7 @@ def _inlined(module: Module, instruction: Instruction) -> Node | None:
 
 
 class _Values:
-    """Where each record of one variable is in force: a forward data flow over blocks."""
+    """The ranges in which each record of one variable is in force, found by a forward data flow over blocks."""
 
     def __init__(self, flow: ControlFlow, segments: dict[int, Segment], budget: list[int]) -> None:
         self.flow = flow

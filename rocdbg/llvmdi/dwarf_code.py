@@ -32,7 +32,7 @@ _DWORD = 32
 
 
 class Names(Protocol):
-    """What the code of one expression needs from the writer that assigns offsets to entries."""
+    """Information that the code of one expression needs from the writer, which assigns offsets to entries."""
 
     def base(self, type: BaseType) -> int:
         """The entry of a base type."""
@@ -43,7 +43,7 @@ class Names(Protocol):
         ...
 
     def where(self, name: str) -> Where:
-        """Where an entity is; `LoweringError` if that is not known."""
+        """The location of an entity; `LoweringError` if it is not known."""
         ...
 
     def object_location(self, tree: Tree) -> Items:

@@ -44,7 +44,7 @@ NUMBERED = {info.code: info.name for info in OPERATIONS if info.extension is Non
 
 
 def broken_expression(node: Node) -> tuple[str, int] | None:
-    """What is wrong with a `!DIExpression` of DWARF's operations, and where; None if nothing is wrong."""
+    """The problem of a `!DIExpression` with DWARF's operations, and where it is; None if there is none."""
     if node.kind != "DIExpression" or is_diop(node):
         return None
     operations = node.operations

@@ -1,4 +1,4 @@
-"""Explains in text where an object is: at which instructions, by which operations, with what result."""
+"""Explains in text where objects are: at which instructions, by which operations, and with what result."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _string(cursor: Cursor, token: Token, type: Type) -> Operand:
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes of ``c"..."``: two hexadecimal digits after a backslash are one."""
+    """The bytes of ``c"..."``: a backslash and two hexadecimal digits are one byte."""
     first, *rest = text.removeprefix("c")[1:-1].split("\\")
     out = [first.encode("utf-8", "surrogateescape")]
     for part in rest:

@@ -90,7 +90,7 @@ class Source:
         return Position(self.name, line, offset - self._lines[line - 1] + 1)
 
     def error(self, reason: str, offset: int) -> ReadError:
-        """The error that says what is wrong at a character."""
+        """The error about the problem at a character."""
         return ReadError(reason, self.position(offset))
 
 

@@ -195,7 +195,7 @@ class _Lowering:
         return self.result
 
     def _attribute(self, node: Node) -> Entry:
-        """The entry of which a fragment is only an attribute."""
+        """The entry that has a fragment as an attribute."""
         owner, name = self.fields[node]
         tag = "DW_TAG_subprogram" if owner.kind == "DISubprogram" else "DW_TAG_array_type"
         entry = self.add(self.info.name_of(node), tag, node)
@@ -307,7 +307,7 @@ class _Lowering:
                     yield low, high, data
 
     def moves(self, segment: Segment) -> bool:
-        """Whether something that the segment uses is not always at the same place."""
+        """Whether anything that the segment uses has different places at different addresses."""
         name = segment.function.name if segment.function is not None else ""
         operands = (segment.referrer, *segment.arguments)
         return any(isinstance(item, Operand) and self.placement.borders(name, item.name) for item in operands)
@@ -526,7 +526,7 @@ def _key(segment: Segment, tree: Tree) -> Hashable:
 
 
 def _alike(a: Segment, b: Segment) -> bool:
-    """Whether operations mean the same in two segments."""
+    """Whether operations have the same meaning in two segments."""
     return (
         a.function is b.function
         and a.arguments == b.arguments

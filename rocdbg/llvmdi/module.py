@@ -211,7 +211,7 @@ class Module:
     """Metadata that LLVM would reject: (offset, message, whether listings, which are incomplete, also contain it)."""
 
     def resolve(self, value: Field) -> Field:
-        """The metadata that a reference refers to; everything else unchanged. None if there is no such metadata."""
+        """The metadata to which a reference refers, or None if there is none; everything else is returned unchanged."""
         if isinstance(value, Ref):
             return self.nodes.get(value.name) or self.named.get(value.name)
         return value

@@ -208,7 +208,7 @@ class DebugInfo:
         return found
 
     def _undefined(self, segment: Segment) -> frozenset[int]:
-        """The arguments of a lifetime that have no location: objects without any segment."""
+        """The arguments of a lifetime that are objects without any segment, and so have no location."""
         if segment.node is None:
             return frozenset()  # records of today's notation have values as arguments
         return frozenset(
@@ -255,7 +255,7 @@ class DebugInfo:
         )
 
     def _handed_on(self, node: Node) -> Iterator[Node]:
-        """The objects with which an object coincides, by a lifetime of only `DIOpArg`."""
+        """The objects with which an object coincides, because they have a lifetime of only `DIOpArg`."""
         for own in self.segments_of.get(node, ()):
             operations = own.location.operations if own.location is not None else ()
             if len(operations) != 1 or operations[0].name != "DIOpArg" or not operations[0].arguments:

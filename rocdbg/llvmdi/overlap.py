@@ -22,7 +22,7 @@ __all__ = ["overlapping"]
 
 MAX_PIECES = 4096
 MAX_STEPS = 20_000
-"""Limit on trees examined for one expression: fragments of fragments may lead to many."""
+"""Limit on the trees that are examined for one expression, because fragments of fragments may lead to many."""
 _MAX_DEPTH = 32
 _MAX_WORDS = 1000
 
@@ -37,7 +37,8 @@ class Piece(Struct, frozen=True):
 
 
 def overlapping(info: DebugInfo, segment: Segment, tree: Tree) -> str | None:
-    """Text for what two parts of a composite in the tree both refer to; None if there is no such composite."""
+    """Text for the bits to which two parts of a composite in the tree both refer; None if there is no such composite.
+    """
     pending = [tree]
     search = _Search(info)
     while pending:
@@ -147,7 +148,7 @@ class _Search:
 
     @staticmethod
     def _entity(operand: Operand | None, first: int, bits: int, path: tuple[Segment, ...]) -> Iterator[Piece]:
-        """A value's bits; the address of a global variable is an implicit value."""
+        """The bits of a value; none for a global variable, whose address is an implicit value without storage."""
         if operand is not None and operand.kind == "entity" and not operand.name.startswith("@"):
             yield Piece(operand.name, first, bits, path)
 

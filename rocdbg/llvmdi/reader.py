@@ -32,7 +32,7 @@ from rocdbg.work import unit
 __all__ = ["read", "read_text"]
 
 PSEUDO_FUNCTION = "@"
-"""The name of the function that contains instructions outside any other function."""
+"""The name of the function that contains the instructions outside all other functions."""
 MAX_SIZE = 1 << 26
 """Bytes of a module's file, and of the text of bitcode."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")

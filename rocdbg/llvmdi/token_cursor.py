@@ -119,11 +119,11 @@ class Cursor:
             raise self.error(f"the text is nested more than {MAX_DEPTH} deep")
 
     def position(self, token: Token | None = None) -> Position:
-        """Where a token is, by default the next one."""
+        """The position of a token, by default the next one."""
         return self.source.position((token or self.token).offset)
 
     def error(self, reason: str, token: Token | None = None) -> ReadError:
-        """The error that says what is wrong with a token, by default the next one."""
+        """The error about the problem with a token, by default the next one."""
         return self.source.error(reason, (token or self.token).offset)
 
 

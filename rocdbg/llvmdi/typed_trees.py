@@ -89,7 +89,7 @@ class _Typing:
 
     @staticmethod
     def _read(name: str, children: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        """The inputs whose value an operation reads."""
+        """The inputs whose values an operation reads."""
         if name in ("DIOpReinterpret", "DIOpComposite", "DIOpExtend", "DIOpAddrOf"):
             return ()
         if name in ("DIOpBitOffset", "DIOpByteOffset", "DIOpSelect"):

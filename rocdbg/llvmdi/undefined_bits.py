@@ -22,7 +22,7 @@ def unreadable(tree: Tree, inputs: Inputs) -> str | None:
 
 
 def _trouble(tree: Tree, first: int, bits: int, inputs: Inputs) -> str | None:
-    """What is wrong with ``bits`` bits from bit ``first`` on of a location; None if nothing is known to be wrong."""
+    """The problem with ``bits`` bits of a location, from bit ``first`` on; None if no problem is known."""
     match tree.name:
         case "DIOpReinterpret":
             return _trouble(tree.children[0], first, bits, inputs)

@@ -15,7 +15,7 @@ from rocdbg.llvmdi.segments import Segment
 __all__ = ["broken_record"]
 
 def broken_record(info: DebugInfo, segment: Segment) -> Iterator[tuple[str, int]]:
-    """What is wrong with the debug record that a segment comes from, and where."""
+    """The problem with the debug record that a segment comes from, and where it is; None if there is none."""
     record = segment.record
     if record is None:
         return

@@ -175,7 +175,7 @@ def instruction_at(target: Target, wave_size: int, pc: int, memory: GlobalMemory
 
 
 def _space_of(record: EngineFault, wave: Wave) -> tuple[Space, int]:
-    """The space of the record's addresses, and what to subtract from them to get addresses in that space."""
+    """The space of the record's addresses, and the number to subtract from them to get addresses in that space."""
     if record.kind == layout.FaultKind.SCRATCH_RANGE and record.space == layout.Space.BUFFER:
         return Space.PRIVATE, 0  # the scratch resource: the routine has computed the lane's own offset
     match layout.Space(record.space):

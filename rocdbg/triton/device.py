@@ -135,7 +135,8 @@ def scratch(size: int) -> Buffer | None:
 
 
 def flattened(kinds: Sequence[Any], values: Sequence[Any]) -> list[tuple[str, Any]]:
-    """The types and values that a kernel is passed: tuples are split into their elements, and constants are left out.
+    """The types and values that the launch passes to a kernel: tuples are split into elements, and constants are left
+    out.
     """
     found: list[tuple[str, Any]] = []
     for kind, value in zip(kinds, values, strict=True):

@@ -110,7 +110,9 @@ class Driver(DriverBase):  # type: ignore[misc]
 
     @classmethod
     def is_active(cls) -> bool:
-        """Whether Triton should choose this driver by itself: never, only `rocdbg.triton.activate` selects it."""
+        """Whether Triton should choose this driver by itself. It never should: only `rocdbg.triton.activate` selects
+        the driver.
+        """
         return False
 
     def get_current_target(self) -> GPUTarget:

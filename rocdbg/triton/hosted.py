@@ -33,8 +33,7 @@ _SERVED: Final = ("hidden_hostcall_buffer", "hidden_printf_buffer", "hidden_heap
 
 
 class HostedDevice(SimulatedDevice):
-    """A GPU of the rocdbg that runs this script. Raises TritonError if that rocdbg does not have a GPU of this target.
-    """
+    """A GPU of the rocdbg that runs this script. Raises TritonError if that rocdbg has no GPU of this target."""
 
     def __init__(self, target: str) -> None:
         super().__init__(target)

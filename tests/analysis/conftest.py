@@ -20,7 +20,7 @@ SOURCES = Path(__file__).parent / "sources"
 
 @dataclass(frozen=True)
 class Object:
-    """A compiled object; ``functions`` by demangled-enough name."""
+    """A compiled object; ``functions`` maps names, demangled far enough to be readable, to functions."""
 
     path: Path
     arch: str

@@ -1,4 +1,4 @@
-"""Descriptions whose constant includes a step that their register has made already."""
+"""Descriptions whose constant includes a step that their register has already made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision diagrams that say less than others."""
+"""Decision diagrams that contain less information than others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nodes(diagrams: Diagrams, diagram: int) -> set[int]:
 
 @pytest.mark.parametrize("most", [0, 1, 5, 20, 60, 1000])
 def test_a_coarsened_diagram_allows_what_the_diagram_did(most: int) -> None:
-    """Leaves are sets of bits here, joined by union."""
+    """In this test, leaves are sets of bits, joined by union."""
     choice = random.Random(7)
     diagrams = Diagrams(lambda one, other: one | other, lambda name: 0)
     variables = [diagrams.variable(name) for name in range(BITS)]

@@ -1,4 +1,4 @@
-"""Random structured code is run lane by lane: what active lanes have where no gap is reported must be described."""
+"""Random structured code is run lane by lane: where no gap is reported, active lanes must hold the described values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Code = list[tuple[str, list[int]]]
 
 
 class Writer:
-    """Writes code as LLVM structures it, with and without jumps around what no lane executes."""
+    """Writes code with LLVM's structure, with and without jumps around code that no lane executes."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -98,7 +98,7 @@ class Writer:
         self.add("restore", mask)
 
     def rest_(self, depth: int, mask: int) -> None:
-        """Only lanes that do not leave an unrolled loop go on."""
+        """Only lanes that do not leave an unrolled loop continue."""
         self.add("compare")
         self.add("save", mask)
         self.add("compare")
@@ -110,7 +110,7 @@ class Writer:
 
 
 def addresses(code: Code) -> tuple[bytes, list[int]]:
-    """The machine code, and where each operation begins."""
+    """The machine code, and the address at which each operation begins."""
     sizes = [0 if name == "label" else len(assemble(TEXT[name].format(*to), TARGET)) for name, to in code]
     starts = [sum(sizes[:index]) for index in range(len(code))]
     labels = {to[0]: start for (name, to), start in zip(code, starts, strict=True) if name == "label"}

@@ -1,4 +1,4 @@
-"""Positions of inactive lanes: small pieces of code whose answers can be read off, and code that makes no sense."""
+"""Positions of inactive lanes: small pieces of code with obvious answers, and code that makes no sense."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ def test_a_mask_that_is_the_same_for_all_lanes_tells_the_way(
 
 
 def test_the_mask_of_the_other_half_says_nothing(tmp_path: Path) -> None:
-    """In wave64 a lane's bit is in one register of a pair. Lane 1 is inactive, and stays it or not by bit 33."""
+    """In wave64, a lane's bit is in one register of a pair. Lane 1 is inactive; bit 33 determines whether it stays
+    inactive.
+    """
     found = table(
         "s_nop 0\ns_and_saveexec_b64 s[0:1], vcc\ns_mov_b32 s0, s1\ns_or_b64 exec, exec, s[0:1]\ns_nop 1\ns_endpgm\n",
         tmp_path, arch="gfx90a", wave_size=64,

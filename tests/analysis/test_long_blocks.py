@@ -1,4 +1,4 @@
-"""What is known inside a long block is the same in whichever order it is asked for, and costs little each time."""
+"""Facts inside a long block are the same in whatever order they are requested, and each request is cheap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Unwind rules read off clang's code, checked against what really was in the registers when a function was entered."""
+"""Unwind rules derived from clang's code, compared with the actual contents of registers when a function was entered.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ BUILDS = [
     for level in ("O0", "O2")
 ]
 STEPPED = some_of(BUILDS, [build for build in BUILDS if build[::2] in {("gfx90a", 64), ("gfx1100", 32)}])
-"""Those whose every instruction is executed in a step of its own."""
+"""The functions of which each instruction is executed in a single step."""
 
 RETURNS = ("s_setpc_b64", "s_set_pc_i64")
 
@@ -48,7 +49,7 @@ def plain(expression: bytes) -> str:
 
 
 def text(row: Row, wave_size: int) -> dict[str, str]:
-    """A row as llvm-dwarfdump would write it; registers without a rule left out."""
+    """A row as llvm-dwarfdump would write it; registers without a rule are omitted."""
     shown = {}
     match row.cfa:
         case CfaRegister(register=register, displacement=displacement, address_space=space):
@@ -106,7 +107,7 @@ def test_return_address_in_lanes(compiled: Callable[..., Any]) -> None:
     ("gfx942", "regx 0x40, deref_size 0x4, consts -1024, plus, lit6, shl, lit6, LLVM_form_aspace_address"),
 ])
 def test_moved_stack_pointer_without_a_frame_pointer(target: str, cfa: str) -> None:
-    """The CFA is where s32 was at entry: below where it is now."""
+    """The CFA is the value of s32 at entry, which is below its current value."""
     code = b"".join(isa.assemble(line, target) for line in ("s_addk_i32 s32, 0x400", "s_nop 0", "s_setpc_b64 s[30:31]"))
     function = FunctionCode(0, len(code), is_kernel=False)
     rows = PrologueRows(target_by_name(target), 64, lambda pc: function, lambda address, size: code[address:][:size])
@@ -224,7 +225,7 @@ def entry_of(wave: Wave) -> Entry:
 
 
 def check(row: Row, context: Context, entry: Entry, wave_size: int, where: str) -> int:
-    """Compare all rules with the entry; the number of comparisons."""
+    """Compare all rules with the entry; return the number of comparisons."""
     count = 0
 
     def value(number: int, bits: int, offset: int = 0) -> int | None:
@@ -305,6 +306,6 @@ def test_rules_give_what_was_there(
 
 
 def test_what_is_no_instruction_has_no_encoding() -> None:
-    """After s_getpc_b64, where scalar values are followed: damaged code may have anything there."""
+    """After s_getpc_b64, where scalar values are followed, damaged code may contain anything."""
     code = bytes.fromhex("001c80be ffffffff")
     assert jump_targets(list(isa.disassemble(code, "gfx90a", address=0))) == {}

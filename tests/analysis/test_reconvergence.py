@@ -1,4 +1,4 @@
-"""Instructions after which all lanes of a kernel are active again, in blocks that all paths lead through."""
+"""Instructions after which all lanes of a kernel are active again, in blocks through which all paths lead."""
 
 from __future__ import annotations
 

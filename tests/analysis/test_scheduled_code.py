@@ -1,4 +1,4 @@
-"""Descriptions that scheduling has moved behind the write of another value."""
+"""Descriptions that scheduling has moved past the write of another value."""
 
 from __future__ import annotations
 

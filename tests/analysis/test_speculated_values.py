@@ -1,4 +1,5 @@
-"""Descriptions of what only some lanes get: results that code selects, and code whose masks cannot be followed."""
+"""Descriptions of values that only some lanes get: results that code selects, and code whose masks cannot be followed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ END = "s_endpgm"
 
 
 def coverage(lines: list[str], target: str = "gfx90a") -> tuple[LaneCoverage, list[int]]:
-    """The analysis of some code, and where each instruction begins; at last, where it ends."""
+    """The analysis of some code, the addresses of its instructions, and the address of its end."""
     code, starts = b"", list[int]()
     for line in lines:
         starts.append(len(code))
@@ -68,7 +69,7 @@ BRANCH = [
     "v_cmp_gt_u32 vcc, 3, v0", "s_and_saveexec_b64 s[4:5], vcc", "v_mov_b32 v1, v2", "v_mov_b32 v3, v1",
     "s_or_b64 exec, exec, s[4:5]", "v_mov_b32 v4, v1", "v_mov_b32 v5, v1", END,
 ]
-"""v1 is described behind its write (instruction 2), to the end. Lanes that come back have something else."""
+"""v1 is described from its write (instruction 2) to the end. Lanes that rejoin hold something else."""
 
 
 @pytest.mark.parametrize("most", (followed_masks._MOST_BLOCKS, 0))

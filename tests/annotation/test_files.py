@@ -1,4 +1,4 @@
-"""Files that annotate writes: what is in them, what is not touched, what other tools say of them."""
+"""Files that annotate writes: their contents, the parts that stay unchanged, and the reports of other tools on them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def compiled(folder: Path, arch: str, *options: str) -> Path:
 
 
 def verified(path: Path) -> list[str]:
-    """The errors that llvm-dwarfdump finds, without places."""
+    """The errors that llvm-dwarfdump finds, without their positions."""
     run = subprocess.run(["llvm-dwarfdump-22", "--verify", str(path)], capture_output=True, text=True, check=False)
     return sorted(line for line in (run.stdout + run.stderr).splitlines() if line.startswith("error:"))
 

@@ -1,4 +1,4 @@
-"""The parts that write debug information: each against what reads it."""
+"""The parts that write debug information: each is compared with the part that reads it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CFAS = st.one_of(
 
 @st.composite
 def functions(draw: st.DrawFn) -> list[Row]:
-    """Rows of a function, one behind the other."""
+    """Rows of a function, one after the other."""
     start = draw(st.integers(0, 1 << 40))
     rows = []
     for _ in range(draw(st.integers(1, 8))):

@@ -1,4 +1,4 @@
-"""What annotate writes against what it was written from: the same sessions, without synthesis, as with it."""
+"""Annotated files compared with their originals: sessions without synthesis are the same as sessions with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KERNEL_FRAME = re.compile(r"(frame at|frame's sp is) private_lane#0x0 of lane \d
 SYNTHESIS = re.compile(
     r"^(Positions of inactive lanes are synthesised.*| lane position synthesised.*| unwound by .*)\n", re.MULTILINE
 )
-"""What says only where knowledge comes from."""
+"""Matches text that only names the source of information."""
 
 DIVERGENCE = (
     "break divergence.hip:12", "break divergence.hip:20 if i % 3 == 1", "run", "info lanes", "info locals",
@@ -34,7 +34,7 @@ DEMO_BUILDS = [
 ]
 
 def transcript(launch: Path, arch: str | None, commands: tuple[str, ...], *, synthesis: bool) -> str:
-    """A session as it is printed, without the names of folders and the words about synthesis."""
+    """A session as printed, without the names of folders and the texts about synthesis."""
     debugger = rocdbg.Debugger(str(launch), arch=arch) if arch else rocdbg.Debugger(str(launch))
     debugger.execute(f"set lane-pc-synthesis {'on' if synthesis else 'off'}", to_string=True)
     text = []

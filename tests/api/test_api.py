@@ -1,4 +1,4 @@
-"""The Python API as its users see it."""
+"""The Python API from the point of view of its users."""
 
 from __future__ import annotations
 

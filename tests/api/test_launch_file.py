@@ -1,4 +1,4 @@
-"""Launch files and the same descriptions from commands: what they say, and what is said of bad ones."""
+"""Launch files, and the same descriptions from commands: their meaning, and the messages about invalid ones."""
 
 from __future__ import annotations
 

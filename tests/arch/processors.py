@@ -28,11 +28,11 @@ _DIRECTIVES = {
     "unified": "tg_split 1",
 }
 _MOST = 40
-"""Descriptors that ask for 1, 2, ... vector registers: more than the largest unit."""
+"""The number of descriptors, which request 1, 2, ... vector registers: more than the largest unit."""
 
 
 def assemble(text: str, cpu: str, triple: str = "amdgcn-amd-amdhsa") -> bytes | None:
-    """The object file, None if the assembler refuses."""
+    """The object file; None if the assembler rejects the text."""
     command = ["llvm-mc-22", "-triple", triple, f"-mcpu={cpu}", "-filetype=obj", "-o", "-"]
     result = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     return None if result.returncode or b"not a recognized processor" in result.stderr else result.stdout
@@ -46,7 +46,8 @@ def llvm_processors(triple: str) -> list[str]:
 
 
 def flags_of(data: bytes) -> tuple[int, bool, bool, bool]:
-    """From an object's e_flags: machine value, whether XNACK and SRAMECC can be chosen, whether it is generic."""
+    """The facts in an object's e_flags: machine value, whether XNACK and SRAMECC can be chosen, whether it is generic.
+    """
     at = 0x30 if data[4] == 2 else 0x24
     flags = int.from_bytes(data[at : at + 4], "little")
     return flags & 0xFF, bool(flags & 0x300), bool(flags & 0xC00), bool(flags >> 24)
@@ -61,7 +62,7 @@ def _kernel(number: int, vgprs: int, *directives: str) -> str:
 
 
 def _unit(name: str, *directives: str) -> int:
-    """How many vector registers a unit has: those that one unit is enough for."""
+    """The number of vector registers in a unit: the largest number that fits into one unit."""
     data = assemble("".join(_kernel(n, n, *directives) for n in range(1, _MOST)), name)
     assert data is not None
     rodata = Elf(Source("k.o", data)).sections[".rodata"].data
@@ -69,7 +70,7 @@ def _unit(name: str, *directives: str) -> int:
 
 
 def llvms_words(name: str) -> frozenset[str]:
-    """What LLVM's assembler accepts and writes for a processor."""
+    """The texts that LLVM's assembler accepts and writes for a processor."""
     plain = assemble("", name)
     assert plain is not None
     needed = [] if assemble(_kernel(0, 8), name) is not None else ["accum_offset 4"]
@@ -82,7 +83,7 @@ def llvms_words(name: str) -> frozenset[str]:
 
 
 def our_words(target: Target) -> frozenset[str]:
-    """The same by the table of targets; registers only for wave sizes that the processor can run."""
+    """The same according to the table of targets; registers only for wave sizes that the processor can run."""
     facts = {
         "scratch-buffer": target.scratch is ScratchKind.BUFFER, "preload": target.supports_kernarg_preload,
         "wgp": target.supports_wgp_mode, "wave32": 32 in target.wave_sizes, "unified": target.unified_vgprs,
@@ -98,7 +99,7 @@ def _words_of(mach: int, xnack: bool, sramecc: bool, generic: bool) -> set[str]:
 
 
 def recorded() -> dict[str, frozenset[str]]:
-    """The words of the record by processor."""
+    """The recorded texts, by processor."""
     rows = [line.split() for line in RECORD.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {name: frozenset(words) for name, *words in rows}
 

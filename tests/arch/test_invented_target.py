@@ -1,4 +1,4 @@
-"""A target is one row: one that does not exist is added by a row, and everything works on it."""
+"""A target is one row: a test adds a row for a target that does not exist, and everything works on that target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rocdbg.sim.core.register_bounds import bounds, excess
 DEMOS = Path(__file__).resolve().parents[2] / "demo_kernels"
 NAME, MACH = "gfx1199", 0x7F
 FLAGS_OFFSET = 48
-"""Of e_flags in an ELF64 header; the machine value is its low byte."""
+"""Offset of e_flags in an ELF64 header; the low byte is the machine value."""
 
 
 INDEXES = (targets._BY_NAME, targets._BY_MACH, targets._BY_ALIAS, targets._BY_VERSION)
@@ -28,7 +28,7 @@ INDEXES = (targets._BY_NAME, targets._BY_MACH, targets._BY_ALIAS, targets._BY_VE
 
 @pytest.fixture
 def invented() -> Iterator[Target]:
-    """A relative of gfx1100 with other facts, known during a test."""
+    """A relative of gfx1100 with other facts, registered during a test."""
     before = [dict(index) for index in INDEXES]
     row = targets._numbered(targets._GFX11, NAME, MACH, "unicorn", vgpr_block=20, wave_sizes=(64, 32))
     targets.add_target(row)
@@ -40,7 +40,7 @@ def invented() -> Iterator[Target]:
 
 @pytest.fixture
 def code_object(invented: Target, tmp_path: Path) -> Path:
-    """The demo kernel saxpy, built for gfx1100, as a compiler for the invented target would mark it."""
+    """The demo kernel saxpy, built for gfx1100, and marked as a compiler for the invented target would mark it."""
     data = bytearray((DEMOS / "saxpy" / "saxpy.O0.gfx1100.co").read_bytes())
     assert data[FLAGS_OFFSET] == target_by_name("gfx1100").mach
     data[FLAGS_OFFSET] = MACH
@@ -90,7 +90,7 @@ def test_a_kernel_runs_on_it(code_object: Path) -> None:
 
 
 def test_a_kernel_is_debugged_on_it(code_object: Path, tmp_path: Path) -> None:
-    """Stack, locals and call frames of unoptimised code, by the row's kind of scratch and wave size."""
+    """Stack, locals and call frames of unoptimised code follow the row's kind of scratch and wave size."""
     launch = (DEMOS / "saxpy" / "saxpy.toml").read_text().replace("saxpy.O0.{arch}.co", code_object.name)
     expected = (DEMOS / "saxpy" / "expected.npy").read_bytes()
     (tmp_path / "expected.npy").write_bytes(expected)

@@ -1,4 +1,4 @@
-"""Sets of lanes as masks, as lists and in words."""
+"""Sets of lanes as masks, as lists and as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occupancy is what the compiler writes behind each kernel."""
+"""The occupancy equals the one that the compiler writes after each kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROCESSORS = [
 SHAPES = [(vgpr, sgpr, lds, size) for vgpr in (0, 23, 41, 63, 84, 127, 250) for sgpr, lds, size in (
     (0, 0, 64), (0, 0, 256), (0, 0, 1024), (50, 0, 192), (75, 20000, 256), (90, 3000, 64), (95, 40000, 512),
 )]
-"""Of each kernel the highest VGPR and SGPR that it touches, its LDS and its workgroup size."""
+"""For each kernel: the highest VGPR and SGPR that it touches, its LDS and its workgroup size."""
 KERNEL = """
 kernel __attribute__((reqd_work_group_size({size}, 1, 1))) void k{number}(global int *out) {{
     {lds}
@@ -30,7 +30,7 @@ LDS = """local char shared[{lds}]; shared[__builtin_amdgcn_workitem_id_x()] = ou
 
 
 def compiled(processor: str, *options: str) -> list[dict[str, int]]:
-    """What clang's assembly text says of each kernel."""
+    """The facts about each kernel in clang's assembly text."""
     source = "".join(
         KERNEL.format(size=size, number=number, vgpr=vgpr, sgpr=sgpr, lds=LDS.format(lds=lds) if lds else "")
         for number, (vgpr, sgpr, lds, size) in enumerate(SHAPES)

@@ -64,7 +64,7 @@ def test_unknown_names(name: str) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize(("processor", "wave_size"), [("gfx90a", 64), ("gfx1100", 32)])
 def test_as_llvm_names_them(processor: str, wave_size: int, tmp_path: Path) -> None:
-    """Registers by name through the assembler come out as our numbers."""
+    """The assembler converts register names to the same numbers as the table."""
     names = ["pc", "exec", *(f"s{i}" for i in (0, 63, 64, 100))]
     if wave_size == 64:  # the dumper knows vector registers by their wave64 numbers only
         names += ["v0", "v7", "v255", "a0", "a255"]

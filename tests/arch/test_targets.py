@@ -1,4 +1,4 @@
-"""The table of targets, against what LLVM's assembler does."""
+"""The table of targets, compared with the behaviour of LLVM's assembler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_processor_of_llvm_has_its_machine_value(triple: str) -> None:
 
 @pytest.mark.parametrize("target", AMDGCN, ids=str)
 def test_properties(target: Target) -> None:
-    """What LLVM's assembler wrote and accepted tells what a processor has."""
+    """The text that LLVM's assembler wrote and accepted determines the properties of a processor."""
     words = recorded()[target.name]
     others = {word for word in words if word.startswith("vgprs") and int(word[5:7]) not in target.wave_sizes}
     assert our_words(target) == words - others

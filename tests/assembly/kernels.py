@@ -1,4 +1,4 @@
-"""Kernels written by hand, without `.type` and `.size`, and how they are assembled and debugged."""
+"""Kernels written by hand, without `.type` and `.size`; functions that assemble and debug them."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ L_done:
 
 
 def build(folder: Path, text: str, kernel: str, target: str = "gfx90a", *options: str, debug: bool = True) -> Path:
-    """Assemble and link a kernel, and write a launch file for it, whose path is given."""
+    """Assemble and link a kernel, and write a launch file for it; return the path of the launch file."""
     more = ".amdhsa_accum_offset 16" if target == "gfx90a" else ""
     (folder / "k.s").write_text(HEAD.format(target=target) + text + TAIL.format(kernel=kernel, more=more))
     command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", "-filetype=obj", "-o", "k.o", "k.s"]
@@ -128,6 +128,6 @@ def build(folder: Path, text: str, kernel: str, target: str = "gfx90a", *options
 
 
 def session(launch: Path, commands: str) -> dict[str, str]:
-    """What each of some commands, one a line, says."""
+    """The output of each of some commands, given one per line."""
     debugger = Debugger(launch)
     return {line: debugger.execute(line, to_string=True) for line in commands.strip().splitlines()}

@@ -1,4 +1,4 @@
-"""Lines in macros and repeated blocks: the line table has their code at the lines that expand them."""
+"""Lines in macros and repeated blocks: the line table assigns their code to the lines that expand them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ k:
 
 @pytest.mark.llvm
 def test_labels_beside_those_of_macros(tmp_path: Path) -> None:
-    """The debug information has the labels of macros at the lines that invoke them."""
+    """The debug information places the labels of macros at the lines that invoke the macros."""
     debugger = Debugger(build(tmp_path, LABELS, "k"))
     debugger.execute("break .Lback")
     debugger.execute("break tail1")

@@ -1,4 +1,4 @@
-"""Registers made of fields, on every generation that ROCgdb describes: their types, their values, arithmetic."""
+"""Registers that consist of fields, on every generation that ROCgdb describes: types, values, arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Pygments lexer for AMDGPU assembly: what is what, and that no text is lost."""
+"""The Pygments lexer for AMDGPU assembly: the kinds of tokens, and that no text is lost."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_any_text_has_tokens_that_are_that_text_again(seed: int) -> None:
     "text", ['"' * 20_000, "/*" * 20_000, "a" * 40_000, "\\" * 20_000, "\\()" * 10_000, " " * 40_000]
 )
 def test_no_text_takes_long(text: str) -> None:
-    """Each character is looked at a few times: a text of one that is not in proportion would not end here."""
+    """The lexer examines each character a few times: for a text without that property, this test would not end."""
     assert "".join(word for _, _, word in AmdgpuLexer().get_tokens_unprocessed(text)) == text
 
 

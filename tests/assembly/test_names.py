@@ -89,7 +89,7 @@ def test_a_kernel_without_type_and_size(tmp_path: Path) -> None:
 
 
 def test_labels_in_a_function_with_a_size(tmp_path: Path) -> None:
-    """The function names all of its addresses, as GDB has it; labels head blocks and name branch targets."""
+    """As in GDB, the function names all of its addresses; labels precede blocks and name branch targets."""
     text = LOOP.replace("k:\n", ".type k,@function\nk:\n") + ".Lend:\n\t.size k, .Lend-k\n"
     said = session(build(tmp_path, text, "k"), """
         break L_done
@@ -136,7 +136,9 @@ def test_names_of_registers_are_numbers(tmp_path: Path) -> None:
 
 
 def test_functions_that_return_through_other_registers(tmp_path: Path) -> None:
-    """Kernels and functions are what descriptors start and calls lead to; frames follow the registers they use."""
+    """Kernels and functions are the code to which descriptors and calls lead; frames follow the registers that they
+    use.
+    """
     debugger = Debugger(build(tmp_path, CALLS, "kern"))
     for row in CALLS_SESSION.strip().split("\n"):
         command, _, expected = row.partition(" | ")
@@ -145,7 +147,7 @@ def test_functions_that_return_through_other_registers(tmp_path: Path) -> None:
 
 
 def test_objects_without_symbols(tmp_path: Path) -> None:
-    """Just the descriptor has a symbol: it names the kernel's code."""
+    """Only the descriptor has a symbol, which names the kernel's code."""
     launch = build(tmp_path, LOOP, "k", "gfx90a", debug=False)
     command = ["llvm-objcopy-22", "-N", "k", "-N", "L_loop", "-N", "L_done", "k.co"]
     subprocess.run(command, check=True, cwd=tmp_path)

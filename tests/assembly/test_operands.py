@@ -1,4 +1,4 @@
-"""`info operands`: what the next instruction reads and writes, and what the one before has changed."""
+"""`info operands`: what the next instruction reads and writes, and what the previous one has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hand-written kernels answer as GDB 13 does for the same assembly on the host (`tests.assembly.twins`)."""
+"""Sessions on hand-written kernels equal GDB 13's sessions on the same assembly for the host (`tests.assembly.twins`).
+"""
 
 from __future__ import annotations
 

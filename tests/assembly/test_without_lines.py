@@ -1,4 +1,4 @@
-"""Kernels assembled without `-g`: what GDB 13 says of the same code for the host."""
+"""Kernels assembled without `-g`: GDB 13's output for the same code on the host."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def read(path: Path) -> Twin:
 
 
 def lowered(source: str, side: str) -> str:
-    """The assembly for ``host`` or ``gpu``, line for line."""
+    """The assembly for ``host`` or ``gpu``, with the same lines."""
 
     def instruction(match: re.Match[str]) -> str:
         operands = [text.strip() for text in (match[3] or "").split(",")]
@@ -88,7 +88,7 @@ def asked(command: str, side: str) -> str:
 
 
 def normal(answer: str, side: str) -> str:
-    """An answer without addresses, what GPUs say of lanes and threads, and source text."""
+    """An answer without addresses, without GPU texts about lanes and threads, and without source text."""
     for number, name in enumerate(REGISTERS[side]):
         answer = answer.replace(f"${name}", f"%{number}")
     for pattern, word in (
@@ -118,7 +118,7 @@ def assembled(twin: Twin, target: str, folder: Path) -> Path:
 
 
 def recorded(twin: Twin) -> Twin:
-    """The session with GDB's answers of now."""
+    """The session with the current answers of GDB."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "t.s").write_text(lowered(twin.source, "host") + '\t.section .note.GNU-stack,"",@progbits\n')

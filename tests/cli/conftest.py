@@ -29,7 +29,7 @@ PROMPT = "(rocdbg) "
 
 @dataclass
 class Script:
-    """The part of a golden file that a person writes."""
+    """The part of a golden file that is written by hand."""
 
     head: list[str] = field(default_factory=list)
     file: str | None = None
@@ -71,7 +71,7 @@ def normalise(text: str) -> str:
 
 
 def run(script: Script) -> str:
-    """The golden file as it is now."""
+    """The current output of a golden file's commands, in the form of the file."""
     shell, text = make_shell(script.file, script.arch)
     for plugin in script.plugins:
         shell.session.plugins.load(plugin)
@@ -95,7 +95,7 @@ def run(script: Script) -> str:
 
 @pytest.fixture(name="run_golden")
 def run_golden_fixture() -> Callable[[str], str]:
-    """What a golden file's commands print now, in the form of the file."""
+    """The current output of a golden file's commands, in the form of the file."""
     return lambda text: run(read_script(text))
 
 

@@ -1,4 +1,4 @@
-"""No line that a user can type raises anything but `rocdbg.Error`."""
+"""No typed line raises any exception other than `rocdbg.Error`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _try(shell: Shell, line: str) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What a line writes is written to a folder that goes."""
+    """Files that a line writes go to a temporary folder."""
     with contextlib.chdir(tmp_path_factory.mktemp("lines")):
         yield
 

@@ -1,4 +1,4 @@
-"""Declared arguments: what a text is parsed to, or the error, by declaration. GDB's cases are from GDB 13."""
+"""Declared arguments: the result of parsing a text, or the error, by declaration. GDB's cases are from GDB 13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that nobody named run only from the safe path, in GDB's words."""
+"""Files that the user has not named run only from the safe path; messages are GDB's."""
 
 # ruff: noqa: E501  (messages)
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(shell: Shell, *lines: str) -> None:
 
 @pytest.fixture(name="folder")
 def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home, and a current folder with a program and scripts that say that they run."""
+    """A home, and a current folder with a program and with scripts that print when they run."""
     home, folder = tmp_path / "home", tmp_path / "here"
     home.mkdir()
     folder.mkdir()
@@ -127,7 +127,7 @@ def test_settings(folder: Path, make_shell: MakeShell) -> None:
 def test_the_file_that_was_checked_is_the_one_that_runs(
     folder: Path, make_shell: MakeShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link to a safe file may lead to another one after it was checked."""
+    """A link to a safe file may lead to another file after the check."""
     safe, other = folder.parent / "safe", folder.parent / "other"
     safe.write_text("echo SAFE\\n\n")
     other.write_text("echo OTHER\\n\n")

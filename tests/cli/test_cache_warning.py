@@ -1,4 +1,4 @@
-"""What a session says of a translation cache that is not used."""
+"""The message of a session about a translation cache that is not used."""
 
 from __future__ import annotations
 

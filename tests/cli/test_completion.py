@@ -1,4 +1,4 @@
-"""What TAB offers: commands, sub-commands, options, symbols, members, files."""
+"""The candidates of TAB: commands, sub-commands, options, symbols, members, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every command and setting as declared: handlers fit, usage lines parse, options complete, settings go round."""
+"""Declarations of commands and settings: handlers fit, usage lines parse, options complete, settings can be restored.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ SAMPLES = {
 
 
 def _lines(usage: str) -> list[str]:
-    """The shortest and the longest line that a usage line allows, with the first and the last alternatives."""
+    """The shortest and the longest line that a usage line allows, with its first and its last alternatives."""
     found = set()
     for keep in ("", r"\1"):  # what is in brackets
         text = usage.replace("ptype[", "ptype [").replace("[OPTION...]", "")
@@ -145,7 +146,7 @@ def test_an_option_completes_and_so_do_its_values(make_shell: MakeShell) -> None
 
 
 def begun(word: str) -> str:
-    """What of a word is typed when it is to be offered: nothing of one that stands for a number."""
+    """The typed beginning of a word that completion should offer; empty for a word that represents a number."""
     return "" if word == PLACEHOLDER else word[:1]
 
 
@@ -185,7 +186,7 @@ def test_an_option_holds_for_one_command(line: str, shown: str, make_shell: Make
 
 
 def _values(setting: Setting) -> list[tuple[str, str]]:
-    """Values to set, and what `show` says of them."""
+    """Values to set, and the output of `show` for them."""
     kind = setting.kind
     if isinstance(kind, Boolean):
         return [("off", "off"), ("on", "on"), ("0", "off"), ("yes", "on"), ("of", "off"), ("", "on")]

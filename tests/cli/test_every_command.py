@@ -28,7 +28,7 @@ MARK = "--next--"
 DIFFERENT = {
     "help our command", "show commands", "show version", "show convenience",
 }
-"""Commands that say something else at a terminal, or of the machine."""
+"""Commands whose output depends on the terminal or on the machine."""
 
 TYPED: dict[str, str | tuple[str, ...]] = {
     "cd": "Working directory ", "ignore": "Will stop next time ", "starti": "Starting kernel ",
@@ -38,11 +38,11 @@ TYPED: dict[str, str | tuple[str, ...]] = {
     "signal": "Continuing with ", "directory": "Source directories ",
     "set": ("Copying ", "Done logging "),
 }
-"""What lines begin with that these commands say to who types them, and not in a script: so in GDB."""
+"""The beginnings of lines that these commands print for typed input but not in a script, as in GDB."""
 
 
 def of_script(command: str, answer: str) -> str:
-    """An answer without what is said to who types."""
+    """An answer without the lines that are printed only for typed input."""
     lead = TYPED.get(command.split()[0], "")
     return "".join(line for line in answer.splitlines(keepends=True) if not lead or not line.startswith(lead))
 
@@ -71,7 +71,7 @@ def expected() -> list[str]:
 
 @pytest.fixture(name="folder")
 def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder, with the demo kernels at `demo`."""
+    """An empty current folder, with a link ``demo`` to the demo kernels."""
     (tmp_path / "demo").symlink_to(ROOT / "demo_kernels")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EDITOR", "true")
@@ -79,14 +79,14 @@ def folder_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(text: str, folder: Path) -> str:
-    """An answer without what is different each time."""
+    """An answer without the parts that differ each time."""
     text = text.replace(str(folder), "<folder>").replace(str(ROOT), "<root>")
     text = re.sub(r"^block\d+:\d+: Error in sourced command file:\n", "", text)
     return re.sub(r"(?<=started at )[0-9.]+", "<time>", text)
 
 
 def in_batch(folder: Path) -> list[str]:
-    """What each command says when it is given on the command line; blocks come from files."""
+    """The output of each command on the command line; blocks come from files."""
     arguments = []
     for number, lines in enumerate(statements()):
         command = lines[0]
@@ -130,7 +130,7 @@ def test_every_command_at_a_terminal(folder: Path) -> None:
 
 
 def declared() -> Iterator[str]:
-    """The commands, without those that only say that they do not apply."""
+    """The commands, except those that only report that they do not apply."""
     registry = Registry()
     add_all(registry)
     for spec in registry.specs():

@@ -1,4 +1,4 @@
-"""Options as GDB's, and what the exit status tells of the launches."""
+"""Options as in GDB, and the outcome of launches in the exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STRICT = ["-iex", "set exit-status strict"]
 
 @pytest.fixture(name="unexpected")
 def unexpected_fixture(tmp_path: Path) -> str:
-    """A launch whose buffer is not what is expected."""
+    """A launch whose buffer differs from the expected contents."""
     folder = DEMOS / "divergence"
     text = (folder / "divergence.toml").read_text().replace('"file:expected.npy"', '"zeros"')
     path = tmp_path / "unexpected.toml"

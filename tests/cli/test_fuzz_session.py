@@ -15,7 +15,7 @@ FUZZER = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_session.py"
 
 @pytest.mark.truth
 def test_some_sessions() -> None:
-    """One of each state, in `make truth` three."""
+    """One session from each state; in `make truth`, three."""
     each = 3 if EVERYTHING else 1
     done = subprocess.run(
         [sys.executable, str(FUZZER), "--seconds", "60", "--count", str(15 * each), "--stride", str(each)],

@@ -1,4 +1,4 @@
-"""Whole sessions against golden texts; see conftest.py for their form and for how to write them anew."""
+"""Whole sessions compared with golden texts; conftest.py describes their form and how to write them again."""
 
 from __future__ import annotations
 

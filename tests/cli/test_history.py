@@ -1,4 +1,4 @@
-"""The history of typed lines: a file that cannot be used costs one warning."""
+"""The history of typed lines: a file that cannot be used causes one warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user, a terminal or a machine can do to a session: it must neither die nor break out."""
+"""Attacks of users, terminals and machines on a session: they must neither end it nor escape from it."""
 
 # ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
@@ -114,7 +114,9 @@ LINES: list[tuple[str, str | bytes, str]] = [
 
 @pytest.mark.parametrize(("command", "text"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_a_line_and_the_next(command: str | bytes, text: str, make_shell: MakeShell) -> None:
-    """In this process, as one for each would take minutes; all of them in one process are the next test."""
+    """Runs in this process, because a process for each line would take minutes; the next test runs all lines in one
+    process.
+    """
     shell, out = make_shell()
     shell.reports_internal_errors = True
     line = command.decode("utf-8", "surrogateescape") if isinstance(command, bytes) else command
@@ -124,7 +126,7 @@ def test_a_line_and_the_next(command: str | bytes, text: str, make_shell: MakeSh
 
 
 def test_lines_of_a_process(tmp_path: Path) -> None:
-    """The same through a real process's standard input."""
+    """The same lines through a real process's standard input."""
     lines = [
         *(
             row[1] if isinstance(row[1], bytes) else row[1].encode()
@@ -197,7 +199,9 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
 
 
 def test_closed_standard_streams(tmp_path: Path) -> None:
-    """No file takes their numbers, and nothing is written into one. That output was lost the status says."""
+    """No file gets the numbers of closed streams, and nothing is written to such a file. The status reports the lost
+    output.
+    """
     log = tmp_path / "log"
     commands = f"'{sys.executable}' -m rocdbg -nx -batch '{SAXPY}' -ex 'set logging file {log}' -ex 'set logging enabled on' -ex 'print 6*7' <&- >&- 2>&-"
     done = subprocess.run(
@@ -273,7 +277,7 @@ ENVIRONMENTS: list[tuple[str, dict[str, str | None]]] = [
 
 
 def test_surroundings(tmp_path: Path) -> None:
-    """By `main` in a process that forks for each: starting up is most of the time."""
+    """Runs `main` in a process that forks for each case, because starting up takes most of the time."""
     program = (
         "import os, sys\n"
         "from rocdbg.cli.main import main\n"
@@ -297,7 +301,7 @@ def test_surroundings(tmp_path: Path) -> None:
 
 
 def test_little_memory(tmp_path: Path) -> None:
-    """A command that needs more memory than there is ends in one line, and what it took is free again."""
+    """A command that needs more memory than exists ends with one line, and its memory is free again."""
     commands = "set arg 1 f32[67000000]:arange\nrun\nrun\nset arg 1 f32[1000]:arange\nrun\nprint 1\n"
     done = subprocess.run(
         ["bash", "-c", f"ulimit -v 825000; exec '{sys.executable}' -m rocdbg -nx -q '{SAXPY}'"], cwd=tmp_path,
@@ -370,7 +374,7 @@ def processor_time(process: int) -> float:
 
 
 def wait_for_work(process: int) -> None:
-    """Until it has computed for a while, however busy the machine is, or computes no more."""
+    """Wait until the process has computed for a while, regardless of the machine's load, or computes no more."""
     begin = last = processor_time(process)
     while last < begin + 0.3:
         time.sleep(0.5)
@@ -443,7 +447,7 @@ def test_signals(
 
 
 def test_an_internal_error_ends_its_command_alone(tmp_path: Path) -> None:
-    """A command of rocdbg's own with a bug in it: a plug-in's guard would name the plug-in."""
+    """The bug is in a command of rocdbg itself: for a plug-in's command, the guard would name the plug-in."""
     program = (
         "import sys\n"
         "from rocdbg.cli.commands import print_and_set as data\n"

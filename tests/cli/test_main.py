@@ -63,7 +63,7 @@ def test_tools_show_no_control_sequences(arguments: list[str], said: str) -> Non
 
 
 def test_kernels_that_fail_show_no_control_sequences(capfd: pytest.CaptureFixture[str]) -> None:
-    """Their names are what a file says."""
+    """The names of kernels come from a file."""
     Program(["true"], "gfx90a")._report("kernel \x1b[31mred: illegal instruction")
     assert capfd.readouterr().err == "rocdbg: kernel \\x1b[31mred: illegal instruction\n"
 
@@ -94,7 +94,7 @@ def test_an_unfinished_block_at_the_end_of_the_input() -> None:
 
 
 def test_interrupting_a_kernel_that_does_not_end(tmp_path: Path) -> None:
-    """SIGINT stops the wave within moments, and the session goes on."""
+    """SIGINT stops the wave within moments, and the session continues."""
     demo = ROOT / "demo_kernels" / "mandelbrot"
     text = (demo / "mandelbrot.toml").read_text().replace("value = 100\n", "value = 2000000000\n")
     launch = tmp_path / "long.toml"

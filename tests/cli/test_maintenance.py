@@ -1,4 +1,4 @@
-"""`maint isa coverage`: the counts of all targets that are promised to run code."""
+"""`maint isa coverage`: the counts of all targets that are documented to run code."""
 
 from __future__ import annotations
 

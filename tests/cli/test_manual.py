@@ -1,4 +1,4 @@
-"""The manual is what the registry says, and every command answers `help`."""
+"""The manual equals the text made from the registry, and every command has `help`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions of docs/manual.md are real: what the manual shows is what the program says."""
+"""The sessions of docs/manual.md are real: the program prints what the manual shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "docs" / "manual.md"
 SCENE = re.compile(r"^    \$ \./demo(?: (\S+))?\n((?:    .*\n)+)", re.MULTILINE)
-"""A scene of the README: what is typed after ``./demo NAME``, and of the answers some lines."""
+"""A scene of the README: the lines typed after ``./demo NAME``, and some lines of the answers."""
 SESSION = re.compile(r"^    \$ rocdbg demo_kernels/(\S+)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 
 
@@ -33,7 +33,7 @@ def test_sessions(run_golden: Callable[[str], str]) -> None:
 
 
 def test_scenes_of_the_readme(run_golden: Callable[[str], str]) -> None:
-    """Typed as it stands, each gives the lines that it shows, in that order; ``...`` stands for the rest of one."""
+    """Typed as printed, each scene gives its lines in that order; ``...`` represents the rest of a line."""
     scenes = list(SCENE.finditer((ROOT / "README.md").read_text(encoding="utf-8")))
     assert [scene[1] for scene in scenes] == [None, "extensions/nested", None]
     for scene in scenes:

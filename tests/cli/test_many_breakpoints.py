@@ -1,4 +1,4 @@
-"""Breakpoints by the thousand: what is done for one does not grow with their number."""
+"""Thousands of breakpoints: the work for one breakpoint does not grow with their number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.
 
 
 def calls_of(action: Callable[[], object]) -> int:
-    """How many functions, Python's and C's, an action calls: what grows with its work, on every machine alike."""
+    """The number of functions (Python's and C's) that an action calls. It measures work, and is the same on every
+    machine.
+    """
     count = 0
 
     def note(frame: object, event: str, argument: object) -> None:
@@ -93,7 +95,7 @@ def test_those_that_ask_the_same_are_evaluated_once_for_an_arrival() -> None:
     ],
 )
 def test_a_pass_over_conditions_that_differ_takes_time_in_proportion(conditions: list[str]) -> None:
-    """Per condition hardly more than is done to look at it; the evaluator calls ten thousand functions for one."""
+    """Each condition adds little work; the evaluator calls ten thousand functions for one condition."""
     passes = []
     for count in (50, 400):
         dbg = rocdbg.Debugger(SAXPY)
@@ -108,7 +110,7 @@ def test_a_pass_over_conditions_that_differ_takes_time_in_proportion(conditions:
 
 
 def test_places_by_the_hundred_are_looked_at_once() -> None:
-    """A stop at one place leaves the checks of the others as they are."""
+    """A stop at one place does not change the checks at other places."""
     dbg = rocdbg.Debugger(SAXPY)
     lines = ("saxpy.hip:7", "saxpy.hip:8", "saxpy.hip:9", "saxpy.hip:10")
     for number in range(400):

@@ -1,4 +1,4 @@
-"""`dump`, `append` and `restore`: files of every format, there and back, and files that are not what they seem."""
+"""`dump`, `append` and `restore`: files of every format, written and read back, and files with misleading contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands say in a session without a program: GDB 13's words."""
+"""Output of commands in a session without a program: GDB 13's text."""
 
 from __future__ import annotations
 

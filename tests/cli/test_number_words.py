@@ -1,4 +1,4 @@
-"""Breakpoint numbers given as `$NAME` or a value of the history: what a command says, as GDB 13 does."""
+"""Breakpoint numbers given as `$NAME` or as a value of the history: the output equals GDB 13's."""
 
 from __future__ import annotations
 

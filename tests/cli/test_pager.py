@@ -1,4 +1,4 @@
-"""Pages of output: when the user is asked, and what the answers do (GDB 13's)."""
+"""Pages of output: when the pager asks the user, and the effect of the answers (as in GDB 13)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUESTION_LINE = QUESTION + "\n"
 
 
 def paged(text: str, answers: list[str], **settings: object) -> str:
-    """What a terminal of 80 columns shows of a command's output; answers are typed with Enter."""
+    """A command's output on a terminal of 80 columns; each answer is typed with Enter."""
     stream = io.StringIO()
     writer = Writer(stream)
     shell = Shell(Session(), writer, Writer(io.StringIO()))

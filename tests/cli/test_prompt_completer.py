@@ -1,4 +1,4 @@
-"""What the prompt offers as one types: candidates with what they are, never a wait for names."""
+"""The prompt's offers while the user types: candidates with descriptions, and no waiting for names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a typed line finds its command: abbreviations, aliases, prefixes, ambiguity, in GDB's words."""
+"""How the registry finds the command of a line: abbreviations, aliases, prefixes, ambiguity, with GDB's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`search` and `reverse-search` in the twelve lines of saxpy.hip: what they show, as GDB 13 does."""
+"""`search` and `reverse-search` in the twelve lines of saxpy.hip: the output equals GDB 13's."""
 
 from __future__ import annotations
 

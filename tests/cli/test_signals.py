@@ -1,4 +1,4 @@
-"""Ctrl-C at moments that a process cannot be made to meet on purpose."""
+"""Ctrl-C at moments that a test cannot bring about in a real process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_library_that_makes_another_exception_of_it(shell: tuple[Shell, io.Str
 
 
 def test_in_a_user_defined_command(shell: tuple[Shell, io.StringIO]) -> None:
-    """Its arguments are gone afterwards, and so is what it was in the middle of."""
+    """Afterwards its arguments are gone, and so is the state of the commands that it was running."""
     replaced(shell[0], lambda inner, text: signal.raise_signal(signal.SIGINT))
     shell[0].execute("define a\nwhile 1\noutput\nend\nend")
     run(shell[0], "a 1 2 3", "print $argc", "loop_break")
@@ -68,7 +68,7 @@ def test_in_a_user_defined_command(shell: tuple[Shell, io.StringIO]) -> None:
 
 
 def test_on_the_way_out_of_one(shell: tuple[Shell, io.StringIO]) -> None:
-    """What a command cleans up is not torn; the second Ctrl-C is the next command's."""
+    """The cleanup of a command is not interrupted; the second Ctrl-C applies to the next command."""
     cleaned = []
 
     def command(inner: Shell, text: str) -> None:
@@ -94,7 +94,7 @@ def test_told_to_end(number: signal.Signals, status: int, shell: tuple[Shell, io
 def test_a_stop_that_it_made_is_shown_without_arguments_that_take_long(
     shell: tuple[Shell, io.StringIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The Ctrl-C is spent by then: the report bounds itself."""
+    """The Ctrl-C has been handled by then: the report limits its own time."""
     run(shell[0], "file demo_kernels/saxpy/saxpy.toml", "break saxpy.hip:10", "run")
     stop = shell[0].session.running.last_stop
     assert stop is not None
@@ -131,13 +131,13 @@ def test_which_command_lines_have_a_session(orig: list[str], expected: bool, mon
 
 
 def test_every_tool_ends_at_once() -> None:
-    """The list is kept twice, as one is needed before anything can be imported."""
+    """The list exists twice, because one copy is needed before anything can be imported."""
     assert set(early.WITHOUT_SESSION) == {"run", *TOOLS}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_after_the_end_does_not_change_the_status(number: signal.Signals) -> None:
-    """Python releases its modules after it has removed the handlers of signals."""
+    """Python releases its modules after it has removed the signal handlers."""
     program = f"""
 import os, sys
 class Last:

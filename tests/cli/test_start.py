@@ -1,4 +1,4 @@
-"""What the command does before and after its modules are imported."""
+"""The behaviour of the command before and after it imports its modules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_garbage_is_looked_for_once_the_modules_are_there(name: str, states: lis
 
 @pytest.mark.parametrize("command", [["-m", "rocdbg"], ["-c", "import sys; sys.argv[0] = 'rocdbg'; " + START]])
 def test_a_session_looks_for_garbage(command: list[str], tmp_path: Path) -> None:
-    """However it was started: sys.argv[0] becomes a path where a module runs as the main one."""
+    """Regardless of how it was started: sys.argv[0] becomes a path if a module runs as the main module."""
     (tmp_path / "plug.py").write_text("import gc\n\ndef register(api): print(gc.isenabled())\n")
     arguments = ["-nx", "-batch", "-ex", f"plugin load {tmp_path}/plug.py"]
     done = subprocess.run([sys.executable, *command, *arguments], capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Closed, full and broken standard streams: each front end says so in its exit status, and none shows a traceback."""
+"""Closed, full and broken standard streams: each front end reports them in its exit status, without a traceback."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_tools_whose_input_is_not_there(tool: str, redirection: str, tmp_path: P
 
 
 def test_a_program_finds_its_streams_as_they_were() -> None:
-    """Closed ones too: what it makes of that is its own affair."""
+    """Closed streams too: the program itself decides how to handle them."""
     done = shell("run /bin/echo hi >&-")
     assert (done.returncode, done.stdout) == (1, "")
     assert "write error" in done.stderr

@@ -1,4 +1,4 @@
-"""Blocks that are typed at a prompt: whether they go on, how far in, and what the user is told."""
+"""Blocks typed at a prompt: whether they continue, how deep they are nested, and the prompts shown to the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`$argc`, `$argN` and `$arg*` in user-defined commands: what the call shows, as GDB 13 does (it has no `$arg*`)."""
+"""`$argc`, `$argN` and `$arg*` in user-defined commands: the call prints the same as in GDB 13 (which has no `$arg*`).
+"""
 
 from __future__ import annotations
 

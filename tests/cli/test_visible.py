@@ -1,4 +1,4 @@
-"""What a terminal is shown: no control sequence of a file or kernel gets there, by whichever command."""
+"""Output on a terminal: no control sequence of a file or kernel reaches the terminal through any command."""
 
 # ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
@@ -93,7 +93,9 @@ def test_coloured_lines_stay_in_step(name: str) -> None:
 
 
 def hostile_launch(folder: Path) -> Path:
-    """The saxpy kernel under a name that colours the terminal, with a type of C1 characters and such a source file."""
+    """The saxpy kernel under a name that colours the terminal, with a type name and a source file name of C1
+    characters.
+    """
     data = (SAXPY / "saxpy.O0.gfx90a.co").read_bytes()
     (folder / "hostile.co").write_bytes(data.replace(b"saxpy", b"\x1b[31m").replace(b"float", b"fl\xc2\x9bt"))
     (folder / "\x1b[31m.hip").write_text("\x1b]0;title\x07\n\u202e\x0c\n" * 10)

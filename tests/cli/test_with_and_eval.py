@@ -1,4 +1,4 @@
-"""`with` and `eval`: what they show, as GDB 13 does."""
+"""`with` and `eval`: the output equals GDB 13's."""
 
 from __future__ import annotations
 

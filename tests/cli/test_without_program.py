@@ -1,4 +1,4 @@
-"""What commands say before there is a program: as GDB 13."""
+"""Output of commands before there is a program, as in GDB 13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops and commands say of a kernel as ROCgdb does: names of waves, messages of traps, lanes and positions."""
+"""Messages of stops and commands about a kernel, as in ROCgdb: names of waves, trap messages, lanes and positions."""
 
 from __future__ import annotations
 

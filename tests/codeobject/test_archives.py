@@ -1,4 +1,4 @@
-"""LLVM's offload binaries and archives as input files: as their own tools write them, and damaged."""
+"""LLVM's offload binaries and archives as input files: written by LLVM's own tools, and damaged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def offload_binary(version: int, *images: tuple[str, bytes, int]) -> bytes:
 
 
 def archive(*members: tuple[bytes, bytes]) -> bytes:
-    """An archive of members by the text of their name field."""
+    """An archive of members, by the text of their name fields."""
     data = b"!<arch>\n"
     for name, content in members:
         header = name.ljust(16) + b"0".ljust(32) + str(len(content)).encode().ljust(10) + b"`\n"
@@ -58,7 +58,7 @@ def code(elf_builder: Any) -> dict[str, bytes]:
 
 @pytest.mark.llvm
 def test_what_the_tools_write(compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """clang-offload-packager's file, a host object with it, and archives of these give the code byte for byte."""
+    """clang-offload-packager's file, a host object with it, and archives of these contain the code byte for byte."""
     inputs = {target: compiled("kernels.hip", target, 5) for target in TARGETS}
     packed, host, plain = tmp_path / "images.bin", tmp_path / "host.o", tmp_path / "plain.o"
     (tmp_path / "host.c").write_text("int f(void) { return 1; }")
@@ -92,7 +92,7 @@ def test_what_the_tools_write(compiled: Callable[..., Path], tmp_path: Path) -> 
 
 @pytest.mark.llvm
 def test_openmp_objects_have_bitcode(tmp_path: Path) -> None:
-    """What clang compiles for OpenMP is not code before it is linked, which the message says."""
+    """clang's output for OpenMP is not code before it is linked; the message says so."""
     source, made = tmp_path / "omp.c", tmp_path / "omp.o"
     source.write_text("int main() { int a[4];\n#pragma omp target\n  a[0] = 1;\n  return a[0]; }\n")
     command = ["clang-22", "-fopenmp", "--offload-arch=gfx90a", "-nogpulib", "-c", str(source), "-o", str(made)]
@@ -165,7 +165,7 @@ def test_damaged(data: bytes, reason: str, tmp_path: Path) -> None:
 
 
 def test_any_damage_is_an_error_of_its_own(code: dict[str, bytes], make_bundle: Any, tmp_path: Path) -> None:
-    """Random bytes changed and ends cut off: nothing but `CodeObjectError` comes out."""
+    """Random bytes are changed and ends are cut off: no exception other than `CodeObjectError` occurs."""
     bundle = make_bundle(("hip-amdgcn-amd-amdhsa--gfx1100", code["gfx1100"]))
     images = offload_binary(2, ("gfx90a", code["gfx90a"], 1), ("gfx1100", bundle, 1))
     whole = archive((b"//", b"long.bin/\n"), (b"/0", images), (b"b.co/", code["gfx90a"]))

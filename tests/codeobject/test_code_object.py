@@ -1,4 +1,4 @@
-"""Code objects: sections, symbols, kernels; what is lazy and what survives stripping."""
+"""Code objects: sections, symbols, kernels; which parts are lazy, and which parts remain after stripping."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_without_section_headers_or_symtab(hip: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("style", ["gnu", "sysv", "both"])
 @pytest.mark.parametrize("assembly", [KERNELS_AND_DATA, EXPORTS_NOTHING])
 def test_either_hash_table_counts_the_symbols(style: str, assembly: str, tmp_path: Path) -> None:
-    """Of an object without section headers: undefined symbols come first and are not in DT_GNU_HASH."""
+    """In an object without section headers: undefined symbols come first, and DT_GNU_HASH does not contain them."""
     source, unlinked, linked = (tmp_path / f"hashed{suffix}" for suffix in (".s", ".o", ".co"))
     source.write_text(assembly)
     options = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-c"]
@@ -197,7 +197,7 @@ def test_either_hash_table_counts_the_symbols(style: str, assembly: str, tmp_pat
 
 
 def test_a_hash_table_without_an_end(elf_builder: Any) -> None:
-    """One bucket whose chain, from symbol 1 on, is zeros to the end of the file; and a table of more buckets."""
+    """One bucket whose chain, from symbol 1 on, is zeros to the end of the file; then a table with more buckets."""
     for buckets, complaint in ((1, "the last chain of the hash table does not end"), (1 << 30, "no 4294967296 bytes of "
     "the file")):
         builder = elf_builder()

@@ -1,4 +1,4 @@
-"""Compressed debug sections: what compilers and objcopy write, and what only looks like it."""
+"""Compressed debug sections: output of compilers and objcopy, and data that only looks like it."""
 
 from __future__ import annotations
 

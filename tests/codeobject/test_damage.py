@@ -1,4 +1,4 @@
-"""Damaged input gives rocdbg.Error and nothing else."""
+"""Damaged input causes no exception other than rocdbg.Error."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def flip(data: bytes, rng: random.Random) -> bytes:
 
 
 def cut(data: bytes, rng: random.Random) -> bytes:
-    """The end cut off, or a piece taken out of the middle or blanked."""
+    """The file with its end cut off, or with a part in the middle removed or blanked."""
     start = rng.randrange(len(data))
     size = rng.choice((1, 8, 64, 1000, len(data)))
     how = rng.randrange(3)
@@ -123,7 +123,7 @@ def test_every_short_prefix_is_refused(source: str, compiled: Callable[..., Path
 
 
 def test_a_machine_without_kernel_descriptors(tmp_path: Path) -> None:
-    """e_flags damaged to name an R600 processor, in an ELF file of 64 bits."""
+    """e_flags damaged so that they name an R600 processor, in a 64-bit ELF file."""
     data = bytearray((DEMO_KERNELS / "saxpy" / "saxpy.O0.gfx1100.co").read_bytes())
     data[48] = 0x01
     path = tmp_path / "r600.co"

@@ -1,4 +1,4 @@
-"""Relocations of sections that are not loaded, one of each kind and damaged ones."""
+"""Relocations of sections that are not loaded: one of each kind, and damaged ones."""
 
 from __future__ import annotations
 

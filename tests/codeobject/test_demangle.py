@@ -49,7 +49,7 @@ def test_names(symbol: str, declaration: str, function: str, base: str) -> None:
 
 
 def test_name_that_would_fill_the_memory() -> None:
-    """Each level names the one before twice: 2 ** 60 times ``int``."""
+    """Each level contains the previous one twice: 2 ** 60 times ``int``."""
     arguments = "1aIiiE"
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     for level in range(60):

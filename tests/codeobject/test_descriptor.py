@@ -1,4 +1,4 @@
-"""Kernel descriptors: what the assembler's directives say is what is decoded."""
+"""Kernel descriptors: decoding gives the values of the assembler's directives."""
 
 from __future__ import annotations
 

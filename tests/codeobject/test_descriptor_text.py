@@ -1,4 +1,4 @@
-"""Kernel descriptors as directives: llvm-objdump's text of compiled kernels and of any bits, on all targets."""
+"""Kernel descriptors as directives: llvm-objdump's text for compiled kernels and for arbitrary bits, on all targets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROCESSORS = [
     name for name, row in TARGETS.items() if row.generation >= OLDEST and name not in ("gfx940", "gfx941")
 ]
 RESERVED = {44: 0x7FFFFFC0, 48: 0x1B700C00, 52: 0x80FFE000, 56: 0xF780}
-"""Bits that are reserved on most targets, by the offset of their words: to have samples without them too."""
+"""Bits that are reserved on most targets, by the offset of their words; some samples leave them clear."""
 
 
 def objdump(path: Path) -> dict[str, list[str]]:
@@ -49,7 +49,7 @@ def without_bytes(lines: list[str]) -> list[str]:
 
 
 def assembled(descriptors: dict[str, bytes], processor: str, version: int, folder: Path) -> Path:
-    """An object with the descriptors of these kernels and nothing else."""
+    """An object that contains only the descriptors of these kernels."""
     lines = [
         f'.amdgcn_target "amdgcn-amd-amdhsa--{processor}"', f".amdhsa_code_object_version {version}",
         ".section .rodata", ".p2align 6",
@@ -66,7 +66,7 @@ def assembled(descriptors: dict[str, bytes], processor: str, version: int, folde
 
 @cache
 def samples() -> list[bytes]:
-    """Descriptors: each bit by itself, and random ones with and without reserved bits."""
+    """Descriptors: each bit alone, and random ones with and without reserved bits."""
     chance = random.Random(14)
     found = [bytes(64), *((1 << bit).to_bytes(64, "little") for bit in range(512))]
     for number in range(400):
@@ -158,7 +158,7 @@ def test_demos(path: Path, tmp_path: Path) -> None:
 
 
 def _without_mask(lines: list[str]) -> list[str]:
-    """Without the directives that llvm-objdump writes as the assembler does not take them where XNACK may be on."""
+    """The text without directives that llvm-objdump writes but the assembler rejects where XNACK may be on."""
     return [line for line in lines if not line.startswith((".amdhsa_reserve_xnack", ".amdhsa_next_free_sgpr"), 1)]
 
 
@@ -177,7 +177,7 @@ def _targets() -> list[tuple[str, int]]:
 
 
 def _one_of_each_processor(targets: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Processors take turns with the settings of XNACK."""
+    """One target id of each processor; the settings of XNACK alternate between processors."""
     settings: dict[str, list[tuple[str, int]]] = {}
     for target_id, version in targets:
         settings.setdefault(target_id.partition(":")[0], []).append((target_id, version))
@@ -188,7 +188,7 @@ def _one_of_each_processor(targets: list[tuple[str, int]]) -> list[tuple[str, in
 @pytest.mark.truth
 @pytest.mark.parametrize(("target_id", "version"), some_of(_targets(), _one_of_each_processor(_targets())))
 def test_directives_assemble_to_the_same_bytes(target_id: str, version: int, tmp_path: Path) -> None:
-    """All of a descriptor but the address of the code, on every target and with each setting of XNACK."""
+    """Compares all of a descriptor except the address of the code, on every target and with each setting of XNACK."""
     parsed = TargetId.parse(target_id)
     texts: dict[str, tuple[bytes, list[str]]] = {}
     for number, sample in enumerate(samples()):
@@ -246,14 +246,16 @@ def test_reserved_bits_show_the_bytes() -> None:
 
 
 def test_v2() -> None:
-    """What clang 14 wrote into its assembly text for this kernel."""
+    """The text that clang 14 wrote into its assembly for this kernel."""
     wanted = (PRODUCERS / "add.nodebug.clang14.v2.directives.txt").read_text().splitlines()
     [kernel] = open_file(PRODUCERS / "add.nodebug.clang14.v2.co").kernels.values()
     assert kernel.directives() == wanted
 
 
 def test_v2_each_field() -> None:
-    """A field that is all ones is the only one that changes; with all bits set each has its width's largest value."""
+    """If a field is all ones, only this field changes; if all bits are set, each field has the largest value of its
+    width.
+    """
     nothing = kernel_code_directives(bytes(256))
     for bit in range(2048):
         lines = kernel_code_directives((1 << bit).to_bytes(256, "little"))

@@ -1,4 +1,4 @@
-"""Code objects that lie among a program's data: those of OpenMP."""
+"""Code objects embedded in a program's data: those of OpenMP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ X86 = 62
 
 
 def host(*code: bytes) -> bytes:
-    """The beginning of a host's ELF file with things in it at multiples of 8 bytes."""
+    """The beginning of a host's ELF file that contains some items at multiples of 8 bytes."""
     head = b"\x7fELF\2\1\1" + bytes(9) + (2).to_bytes(2, "little") + X86.to_bytes(2, "little")
     data = head.ljust(64, b"\0")
     for each in code:
@@ -65,7 +65,7 @@ def test_a_host_without_code_says_so(tmp_path: Path) -> None:
 @pytest.mark.llvm
 @pytest.mark.skipif(not any(LIBRARIES.glob("libomptarget.so.22*")), reason="needs liboffload-22")
 def test_openmp_of_llvm(tmp_path: Path) -> None:
-    """The library that OpenMP's own code on the device comes from is not packaged: its functions stay undefined."""
+    """The library with OpenMP's device functions is not packaged, so the functions stay undefined."""
     for name in ("libomptarget.so", "libLLVMOffload.so"):
         (tmp_path / name).symlink_to(LIBRARIES / f"{name}.22.1")
     source, path = tmp_path / "omp.c", tmp_path / "omp"

@@ -1,4 +1,4 @@
-"""Files that are read in parts: the same bytes as in memory, and no crash where a file becomes shorter meanwhile."""
+"""Files that are read in parts: the same bytes as in memory, and no crash if a file becomes shorter meanwhile."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_is_cut_off_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_host_module_that_is_cut_has_no_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the module's debug information is, nothing is when a frame in it is asked for."""
+    """When a frame in the module is requested, the module's debug information no longer exists."""
     path = tmp_path / "module.so"
     path.write_bytes(Path("/proc/self/exe").read_bytes())
     modules = HostModules(os.getpid())

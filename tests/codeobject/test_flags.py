@@ -129,7 +129,7 @@ def test_not_a_code_object(change: dict[str, int], message: str, elf_builder: An
     ],
 )
 def test_unknown_abi(os_abi: int, abi_version: int, message: str, elf_builder: Any) -> None:
-    """Flags of an ABI that is not known mean nothing known: the file is refused."""
+    """An unknown ABI gives its flags an unknown meaning, so the file is refused."""
     with pytest.raises(CodeObjectError) as caught:
         CodeObject(elf_builder(os_abi=os_abi, abi_version=abi_version, flags=0x53F).build())
     assert str(caught.value) == f"<memory>: {message}"

@@ -1,4 +1,4 @@
-"""Names of symbols as GDB 13 has them: `demangle -l ada -- NAME` there."""
+"""Names of symbols as in GDB 13: the output of `demangle -l ada -- NAME`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metadata of all versions in one model."""
+"""Metadata of all versions, read into one model."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_v2(elf_builder: Any) -> None:
 
 
 def test_value_types_tell_what_names_do_not(elf_builder: Any) -> None:
-    """Of scalars: a pointer's and a vector's value type is that of what is in them."""
+    """For scalars: the value type of a pointer or vector is that of its target or elements."""
     text = V2_TEXT.replace("TypeName:        char", "TypeName:        small_t").replace("I8", "U8")
     builder = elf_builder(abi_version=0, flags=0x12C)
     builder.note((b"AMD", NT_AMD_HSA_METADATA, text.encode() + b"\0"))
@@ -191,7 +191,7 @@ def test_wrong_types(kernel: dict[str, Any], message: str, elf_builder: Any) -> 
 
 
 def test_kernels_of_every_note(elf_builder: Any) -> None:
-    """The linker keeps the notes of all objects; what stands once for all is the first one's."""
+    """The linker keeps the notes of all objects; an entry that applies to all of them comes from the first note."""
     builder = elf_builder()
     kernels = [{".name": name, ".symbol": f"{name}.kd", ".vgpr_count": count} for name, count in (("a", 3), ("b", 4))]
     builder.note(*(

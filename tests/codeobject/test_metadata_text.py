@@ -61,7 +61,7 @@ def test_bytes_and_order() -> None:
 
 
 def test_nested_as_deeply_as_it_goes(elf_builder: Any) -> None:
-    """Shown, or refused in words; nothing else."""
+    """The metadata is either shown, or refused with a message."""
     for depth in (100, 500, 900, 1020):
         builder = elf_builder()
         builder.note((b"AMDGPU", 32, b"\x81\xa1a" * depth + b"\x01"))

@@ -200,7 +200,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("options", [[], ["-compress"], ["-bundle-align=4096"]])
 def test_bundler(options: list[str], compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """What clang-offload-bundler packs comes out byte for byte, by way of a host library too."""
+    """The output of clang-offload-bundler is recovered byte for byte, also from a host library."""
     ids = ["gfx90a", "gfx1100"]
     inputs = [compiled("kernels.hip", i, 5) for i in ids]
     path = tmp_path / "b.hipfb"

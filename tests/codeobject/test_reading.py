@@ -1,4 +1,4 @@
-"""Reading bytes that others wrote: text, string tables, YAML, MsgPack, regular files."""
+"""Reading bytes from other producers: text, string tables, YAML, MsgPack, regular files."""
 
 from __future__ import annotations
 

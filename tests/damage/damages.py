@@ -1,4 +1,4 @@
-"""Every way in which one thing in the debug information of a code object can be damaged, as bytes to overwrite."""
+"""Every way to damage one item in the debug information of a code object, as bytes to overwrite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocdbg.launch.debug_sections import DebugSections
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes put somewhere in the file; ``entry`` is the entry whose attribute that is, ``code`` the attribute."""
+    """Bytes to be written into the file; ``entry`` and ``code`` identify the damaged attribute."""
 
     what: str
     position: int
@@ -28,7 +28,7 @@ class Damage:
 
 
 def damages(file: bytes) -> list[Damage]:
-    """All of them for one code object with uncompressed debug information."""
+    """All damages for one code object with uncompressed debug information."""
     code = CodeObject(file, name="damaged")
     start = {name: section.offset for name, section in code.sections.items() if name.startswith(".debug_")}
     size = {name: len(section.data) for name, section in code.sections.items() if name.startswith(".debug_")}
@@ -54,7 +54,7 @@ def _attributes(info: DebugInfo, section: int) -> Iterator[Damage]:
 
 
 def _extents(die: Die) -> Iterator[tuple[int, Kind, int, int]]:
-    """Code, kind, first and end position of each attribute."""
+    """Code, kind, begin and end of each attribute."""
     abbreviation, position = die._start
     unit = die.unit
     data = unit.entries.data
@@ -84,7 +84,7 @@ def _contents(kind: Kind, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _places(name: str, start: int, size: int) -> Iterator[Damage]:
-    """A dword at a time: in a small section everywhere, in others at 200 places."""
+    """Positions, one dword apart: everywhere in a small section, at 200 places in others."""
     step = max(4, size // 200)
     for at in range(0, size, step):
         yield Damage(f"{name}+{at:#x}: ones", start + at, b"\xff" * min(4, size - at))

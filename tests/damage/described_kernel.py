@@ -120,7 +120,7 @@ amdhsa.kernels:
 .Lfde_end:
 """
 FRAME_CODE = bytes((0x0F, 4, 0x30, 0x36, 0xE9, 0x02))
-"""The instructions of k's call frame information: its CFA is the beginning of the wave's private memory."""
+"""The instructions of k's call frame information: the CFA is the beginning of the wave's private memory."""
 
 
 def code3(number: int) -> bytes:
@@ -129,14 +129,14 @@ def code3(number: int) -> bytes:
 
 
 def sized(data: bytes) -> bytes:
-    """An exprloc that takes all of the room."""
+    """An exprloc that fills all of the space."""
     assert len(data) <= ROOM
     return bytes((ROOM,)) + data + b"\x96" * (ROOM - len(data))
 
 
 @dataclass(frozen=True)
 class Field:
-    """An attribute: its code, form, and what it says (an int, a string, a label, an expression)."""
+    """An attribute: its code, its form, and its value (an int, a string, a label, an expression)."""
 
     code: int
     form: int
@@ -193,7 +193,7 @@ def entries() -> list[tuple[str, int, bool, list[Field]]]:
 
 @dataclass
 class Described:
-    """The object's bytes, and where its attributes are: (entry, index of the attribute)."""
+    """The object's bytes, and the positions of its attributes: (entry, index of the attribute)."""
 
     file: bytes
     info: int
@@ -202,7 +202,9 @@ class Described:
     codes: dict[tuple[str, int], int]
 
     def patched(self, *patches: tuple[str, int, int | None, bytes | int | None]) -> bytes:
-        """The file with other attributes: entry, index of attribute, its new code (None: as it is), its new value."""
+        """The file with changed attributes: entry, index of the attribute, its new code (None: unchanged), its new
+        value.
+        """
         file = bytearray(self.file)
         for entry, index, code, value in patches:
             if code is not None:

@@ -63,7 +63,7 @@ def _all(name: str) -> list[Damage]:
 
 @cache
 def _unrelated(name: str) -> dict[str, tuple[str, frozenset[int]]]:
-    """Variables of the kernel with their values in the sound object, and the entries that those depend on."""
+    """Variables of the kernel with their values in the sound object, and the entries on which these depend."""
     launch, _, data, kernel = _object(name)
     file = dwarf.open(data)
     debugger = rocdbg.Debugger(launch)
@@ -85,7 +85,9 @@ def _unrelated(name: str) -> dict[str, tuple[str, frozenset[int]]]:
 
 
 def _entries_of(die: Die) -> set[int]:
-    """Offsets of an entry, of those around it, and of all that they refer to or types have in them."""
+    """Offsets of an entry, of the entries around it, and of all entries to which they refer or that their types
+    contain.
+    """
     found: set[int] = set()
     todo = [die]
     while todo:
@@ -107,7 +109,7 @@ def _entries_of(die: Die) -> set[int]:
 
 
 def _called_by(value: Exprloc, unit: Unit) -> Iterator[int]:
-    """The entries in whose places an expression continues."""
+    """The entries to which an expression transfers control."""
     for operation in dwarf.decode(value.data, unit.dialect, address_size=unit.address_size):
         if operation.info.meaning in ("call2", "call4"):
             [offset] = operation.operands
@@ -127,7 +129,7 @@ def sample(name: str, count: int, seed: int) -> list[Damage]:
 
 
 def faults(name: str, damage: Damage, folder: Path) -> list[str]:
-    """What cannot be done with a damaged object, in words; empty if all can."""
+    """The operations that fail on a damaged object, as text; empty if all succeed."""
     launch, file, data, kernel = _object(name)
     for beside in launch.parent.iterdir():
         if beside.suffix in (".npy", ".toml"):
@@ -156,7 +158,7 @@ def faults(name: str, damage: Damage, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """All of them, or as many of each object as asked for; the exit status."""
+    """Run all damages, or the requested number for each object; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1 << 30)
     parser.add_argument("--seed", type=int, default=0)

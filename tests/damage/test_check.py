@@ -1,4 +1,4 @@
-"""`rocdbg dwarf check`: what breaks a rule is found under the rule's name; what compilers write is not."""
+"""`rocdbg dwarf check`: each violation is found under its rule's name, and compilers' output has no findings."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_forms_and_status(described: Described, tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.llvm
 def test_sarif(described: Described) -> None:
-    """What the schema of SARIF 2.1.0 requires of a log, a run, a tool, a rule and a result."""
+    """The requirements of the SARIF 2.1.0 schema on a log, a run, a tool, a rule and a result."""
     findings = dwarf.check(dwarf.open(described.patched(("k", LANES, None, 0), ("vector", 3, None, 0))))
     log = json.loads(as_sarif("a b.co", findings, rocdbg.__version__))
     assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-schema-2.1.0.json")
@@ -141,7 +141,7 @@ STRUCTURE: dict[str, dict[str, str]] = {
 
 
 def wrong(value: object, kind: str, path: str = "$") -> list[str]:
-    """Where a value is not of a kind of the structure."""
+    """The positions of values that are not of a kind in the structure."""
     kind = kind.removesuffix("!")
     if kind.startswith("["):
         if not isinstance(value, list):

@@ -37,7 +37,8 @@ def test_found_by_exploring(name: str, what: str, tmp_path: Path) -> None:
 
 
 def test_a_line_inside_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> None:
-    """A breakpoint there would never be reached, so it goes to the function's start; that is said once."""
+    """A wave would never reach a breakpoint there, so the breakpoint is set at the function's start, with one message.
+    """
     debugger = rocdbg.Debugger(DEMOS / "divergence/divergence.toml")
     program = debugger.session.inferior.need_program()
     [function] = program.info.functions_named("divergence")
@@ -54,7 +55,7 @@ def test_a_line_inside_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.llvm
 def test_a_kernel_whose_inlined_body_is_lost(tmp_path: Path) -> None:
-    """OpenCL kernels have a function of their name with a body that is inlined; the rest of that never runs."""
+    """OpenCL kernels have a function of their name with an inlined body; the rest of that function never runs."""
     source = tmp_path / "k.cl"
     source.write_text(
         "__kernel void k(__global int *o, int n) {\n  int i = __builtin_amdgcn_workitem_id_x();\n"
@@ -86,7 +87,7 @@ def test_a_kernel_whose_inlined_body_is_lost(tmp_path: Path) -> None:
     (b"\1\2\0\0", ""), (b"\1\2\0", ""),
 ])
 def test_structure_of_entries(entries: bytes, words: str) -> None:
-    """Units inside of units and lists without an end are what damaged abbreviations make of sound entries."""
+    """Damaged abbreviations turn sound entries into units inside units, and into lists without an end."""
     abbreviations = bytes((1, 0x11, 1, 0, 0, 2, 0x2E, 1, 0, 0, 0))
     body = (5).to_bytes(2, "little") + b"\1\x08\0\0\0\0" + entries
     reported: list[str] = []
@@ -100,7 +101,7 @@ def test_structure_of_entries(entries: bytes, words: str) -> None:
 
 @pytest.mark.llvm
 def test_compressed_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One that cannot be unpacked is named and not used: the others and the symbols are left."""
+    """A section that cannot be unpacked is named and not used; the others and the symbols remain."""
     source = tmp_path / "k.cl"
     source.write_text("__kernel void k(__global int *o) {\n  int i = 4;\n  o[i] = i;\n}\n")
     made = tmp_path / "sound.co"

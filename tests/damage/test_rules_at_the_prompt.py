@@ -127,7 +127,7 @@ IMPLICIT_POINTERS = [
     ("space", "answer"), [case[1:] for case in IMPLICIT_POINTERS], ids=[case[0] for case in IMPLICIT_POINTERS]
 )
 def test_implicit_pointers(space: str | None, answer: str, described: Described, tmp_path: Path) -> None:
-    """Dereferenced through the pointer q, whose type points into local memory; it points to x."""
+    """Dereferences the pointer q, whose type points into local memory, and which points to x."""
     [x] = dwarf.open(described.file).named("x")
     code = assemble(("implicit_pointer", x.offset, 0)) if space is None else assemble(
         space, ("aspace_implicit_pointer", x.offset, 0)
@@ -144,7 +144,7 @@ def test_implicit_pointers(space: str | None, answer: str, described: Described,
 
 
 def test_a_base_type_without_size(described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No number is shown for what has no contents."""
+    """A type without contents has no number to show."""
     debugger = stopped(tmp_path, described.patched(("int", 2, None, 0)))
     with pytest.raises(rocdbg.Error, match="The size of type <damaged type> is not known"):
         debugger.execute("print x", to_string=True)
@@ -160,7 +160,7 @@ def test_a_base_type_without_size(described: Described, tmp_path: Path, capsys: 
 def test_call_frame_information_that_is_damaged(
     code: bytes, described: Described, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is named once, and what else is known of frames is used."""
+    """The damage is named once, and the other information about frames is used."""
     assert described.file.count(FRAME_CODE) == 1
     debugger = stopped(tmp_path, described.file.replace(FRAME_CODE, code))
     assert debugger.execute("print x", to_string=True) == "$1 = 0\n"

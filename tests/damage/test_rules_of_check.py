@@ -142,7 +142,7 @@ def damaged(after: str, old: str, new: str) -> str:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[Finding]]:
-    """What is found in each case; -1 is what breaks no rule. One call of the assembler makes all objects."""
+    """The findings in each case; -1 means that no rule is broken. One call of the assembler makes all objects."""
     folder = tmp_path_factory.mktemp("rules")
     shutil.copy(SOUND, folder / "c-1.s")
     for number, (_, after, old, new, _) in enumerate(CASES):

@@ -70,7 +70,7 @@ def exprloc(expression: bytes) -> bytes:
 
 @dataclass
 class Entries:
-    """The bytes of a unit as they grow; an entry is known by its offset in the unit."""
+    """The bytes of a unit while it grows; an entry is identified by its offset in the unit."""
 
     data: bytearray = field(default_factory=bytearray)
 
@@ -94,7 +94,7 @@ def line(mark: str) -> int:
 
 
 def build(folder: Path, keep_unit: bool = False) -> Path:
-    """Compile and describe; the path of the code object. ``keep_unit`` leaves the compiler's empty unit in front."""
+    """Compile and describe; return the path of the code object. ``keep_unit`` puts the compiler's empty unit first."""
     plain, done = folder / "plain.co", folder / "parting.co"
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
@@ -119,7 +119,7 @@ def build(folder: Path, keep_unit: bool = False) -> Path:
         return min(row.address for row in rows if row.line == wanted)
 
     def returns_to(mark: str) -> int:
-        """The first address behind the call in a line: where s[30:31] points while it is under way."""
+        """The first address after the call in a line: the contents of s[30:31] during the call."""
         wanted = line(mark)
         lines = [row for row in rows if row.line == wanted]
         from rocdbg import isa
@@ -149,7 +149,9 @@ def build(folder: Path, keep_unit: bool = False) -> Path:
 
 
 def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
-    """The sections; ``bounds(name)`` of a function, ``address(mark)`` the first of a line, and behind its call."""
+    """The sections; ``bounds(name)`` gives a function's range, ``address(mark)`` a line's first address and that after
+    its call.
+    """
     table, _ = bounds("_ZL5table")
     entries = Entries()
     entries.add(1, "parting.hip", u(0, 4))
@@ -225,7 +227,7 @@ def describe(bounds, address, returns_to) -> dict[str, bytes]:  # type: ignore[n
 
 
 def _dynamic_types(entries: Entries, int_: int, at_table: bytes) -> None:
-    """Variables over ``table``, whose types are known for the object only."""
+    """Variables over ``table``, whose types can be determined only for the object."""
     limit = entries.add(19, "limit", u(int_, 4), b"\x04")
     counted = entries.add(10, u(int_, 4))
     entries.add(12, exprloc(assemble("lit3")))
@@ -250,7 +252,7 @@ def _dynamic_types(entries: Entries, int_: int, at_table: bytes) -> None:
 
 
 def _lane_pc_list(bounds: tuple[int, int], address, on_entry: int, of_if: int) -> bytes:  # type: ignore[no-untyped-def]
-    """Around each if: while an arm runs, the lanes of the other wait; the else arm runs first."""
+    """For each if: while one branch runs, the lanes of the other wait; the else branch runs first."""
     body = bytearray()
 
     def entry(low: int, high: int, expression: bytes) -> None:

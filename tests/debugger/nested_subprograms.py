@@ -29,7 +29,7 @@ _ABBREVIATIONS = {
 
 
 def build(folder: Path) -> Path:
-    """Compile and describe; the path of the code object."""
+    """Compile and describe; return the path of the code object."""
     plain, done = folder / "plain.co", folder / "nested.co"
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-g",

@@ -56,7 +56,7 @@ class ScriptedProcess:
         return made
 
     def submit(self, queue: UserQueue, loaded: OnMachine, kernel: str, arguments: bytes, items: int = 64) -> None:
-        """A kernel over ``items`` work-items in groups of 64, with the hidden arguments of sizes."""
+        """Submit a kernel over ``items`` work-items in groups of 64, with the hidden arguments for sizes."""
         found = loaded.code_object.kernels[kernel]
         hidden = struct.pack("<3I3H", -(-items // 64), 1, 1, 64, 1, 1)
         data = arguments + bytes(-len(arguments) % 8) + hidden + bytes(256)
@@ -104,7 +104,7 @@ class ScriptedProcess:
 
 
 class ScriptedLauncher:
-    """Launches a process that does the steps."""
+    """Launches a process that performs the steps."""
 
     needs_program = False
 
@@ -125,7 +125,7 @@ class ScriptedLauncher:
 
 
 def session_on(steps: Sequence[Step], targets: Sequence[str] = ("gfx90a",)) -> tuple[Session, ScriptedLauncher]:
-    """A session that debugs a process which does the steps."""
+    """A session that debugs a process which performs the steps."""
     session, launcher = Session(), ScriptedLauncher(steps, targets)
     session.launcher = launcher
     return session, launcher

@@ -1,4 +1,4 @@
-"""What is said of the values that an expression has in many places: folded neighbours, extremes, odd ones out."""
+"""Reports on the values of an expression in many places: folded neighbours, extremes, outliers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The conditions of one arrival: which compiled code evaluates together, which are evaluated one by one, in order."""
+"""The conditions of one arrival: those that compiled code evaluates together, and those evaluated one by one, in order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Back and forth by commands: the state is that of a fresh run after as many instructions."""
+"""Going back and forth by commands: the state equals that of a fresh run after the same number of instructions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def move(session: Session, rng: random.Random) -> str:
 
 
 def word(session: Session, rng: random.Random) -> str:
-    """Something that may change: a word of a buffer, or a register."""
+    """A place that may change: a word of a buffer, or a register."""
     recorded = session.inferior.target
     assert isinstance(recorded, RecordedTarget)
     buffers = [b.allocation for b in recorded.bound.buffers]
@@ -83,7 +83,7 @@ def watch(session: Session, rng: random.Random) -> None:
 
 
 def last_write(session: Session, rng: random.Random) -> None:
-    """Who wrote something: the program stays where it is."""
+    """The instruction that wrote a place; the program's position does not change."""
     text = word(session, rng)
     session.time.find_write(session.data.evaluate(text), False)
 
@@ -139,7 +139,7 @@ def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
 
 
 def test_runs_that_follow_each_other_in_a_session_have_each_their_own_past() -> None:
-    """The same code object again, and another."""
+    """The same code object again, and another one."""
     session = Session()
     for seed, (file, target, function) in enumerate((LAUNCHES[3], LAUNCHES[3], LAUNCHES[2])):
         assert same_states(file, target, function, 30, str(seed), session=session) > 5
@@ -147,7 +147,7 @@ def test_runs_that_follow_each_other_in_a_session_have_each_their_own_past() -> 
 
 @pytest.mark.parametrize("file, target, function", LAUNCHES)
 def test_steps_back_undo_steps_of_instructions(file: str, target: str, function: str | None) -> None:
-    """For the wave: what others did while it waited for them is not undone, as they did it before its step."""
+    """Only the wave steps back: what other waves did while it waited is kept, because they did it before its step."""
     session = Session()
     session.load(DEMOS / file, target)
     session.break_at(function or session.launch.kernel.name, temporary=True)
@@ -166,7 +166,7 @@ def test_steps_back_undo_steps_of_instructions(file: str, target: str, function:
 
 
 def test_rows_that_are_no_statements_belong_to_the_line_before() -> None:
-    """``reverse-next`` from such a row goes to the beginning of the statement, if it ran through from there."""
+    """``reverse-next`` from such a row goes to the beginning of the statement, if the wave ran through from there."""
     session = Session()
     session.load(DEMOS / "matmul" / "matmul.toml", "gfx1100")
     session.break_at(session.launch.kernel.name, temporary=True)
@@ -196,7 +196,7 @@ def test_rows_that_are_no_statements_belong_to_the_line_before() -> None:
 
 
 def test_hits_in_the_past_are_ignored_by_whomever_they_are_counted() -> None:
-    """One by one by the evaluator, or in pieces of the past by the target: the same stops and counts are left."""
+    """The evaluator counts one by one, or the target counts in pieces of the past: the same stops and counts remain."""
     session = Session()
     session.load(DEMOS / "reduce/reduce.toml", "gfx1100")
     places = ((8, None), (14, "stride == 4"), (13, "thread < stride && thread > 2"), (13, None), (12, "$_lane == 3"))

@@ -1,4 +1,4 @@
-"""Which breakpoints stop a wave, and for which lanes; what changes them. No program runs here."""
+"""The breakpoints that stop a wave, and for which lanes; changes of breakpoints. No program runs here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAXPY = Path(__file__).resolve().parents[2] / "demo_kernels" / "saxpy" / "saxpy.
 
 @pytest.fixture(scope="module")
 def program() -> Program:
-    """Only what gives addresses a meaning; it is not loaded, so they are those of the file."""
+    """A program that only gives addresses a meaning; it is not loaded, so they are the addresses of the file."""
     return Program.open_all(SAXPY)[0]
 
 
@@ -45,7 +45,7 @@ class Table:
         self.table.add(text, self.resolve(text), **options)  # type: ignore[arg-type]
 
     def arrive(self, address: int = 0x100, active: int = 0b1111, thread: int = 1) -> dict[int, int]:
-        """A wave at an address; gives the lanes by the breakpoints hit, the temporary ones of which are over."""
+        """A wave at an address; returns the lanes by the breakpoints hit, of which the temporary ones are deleted."""
         found, problems = self.table.hits(Arrival(thread, address, active, holds))
         assert problems == []
         self.table.retire(found)
@@ -53,7 +53,7 @@ class Table:
 
 
 def holds(condition: str, lanes: int) -> int:
-    """The lanes where it is true: ``even``, ``lane == N``."""
+    """The lanes for which the condition holds: ``even``, ``lane == N``."""
     return lanes & (0x5555_5555_5555_5555 if condition == "even" else 1 << int(condition.removeprefix("lane == ")))
 
 
@@ -174,7 +174,7 @@ def test_clear_takes_all_at_a_place_and_numbers_are_not_used_again(table: Table)
 
 
 def test_sharing_a_place(table: Table) -> None:
-    """By number, disabled ones too; not what was deleted, nor what has moved away."""
+    """By number, including disabled ones; not deleted breakpoints, nor those that have moved elsewhere."""
 
     def shared(place: BreakpointLocation, most: int = 10) -> tuple[list[int], int]:
         rows, others = table.table.sharing(place, most)

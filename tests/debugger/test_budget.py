@@ -1,4 +1,4 @@
-"""The instruction budget is one of a command, however many steps the command is made of."""
+"""The instruction budget applies to one command, regardless of the number of steps in the command."""
 
 from __future__ import annotations
 

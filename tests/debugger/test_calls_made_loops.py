@@ -1,4 +1,4 @@
-"""Functions whose calls of themselves the compiler has made passes of loops: what these would return is not known."""
+"""Functions whose recursive calls the compiler has turned into loops: the results of these calls are not known."""
 
 from __future__ import annotations
 

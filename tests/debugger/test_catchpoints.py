@@ -1,4 +1,5 @@
-"""Catchpoints on what clang compiled for two targets and wave sizes: what happens how often, and where it stops."""
+"""Catchpoints in code that clang compiled for two targets and wave sizes: how often events happen, and where they stop.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ Make = Callable[..., Session]
 
 
 def caught(event: StopEvent) -> str:
-    """What a stop has caught, nothing if it is about something else."""
+    """The event that a stop has caught; nothing if the stop has another cause."""
     return event.cause.event if isinstance(event.cause, CatchpointHit) else ""
 
 
@@ -56,7 +57,7 @@ def make(compiled: Callable[..., Path], arch: str) -> Make:
 
 
 def stops(session: Session) -> list[StopEvent]:
-    """All stops of a run, up to its end."""
+    """All stops of a run until its end."""
     found = [session.run()]
     while found[-1].reason is not StopReason.EXITED:
         found.append(session.running.proceed())
@@ -65,7 +66,7 @@ def stops(session: Session) -> list[StopEvent]:
 
 
 def stops_of(session: Session) -> Iterator[StopEvent]:
-    """The stops, while the program stands there."""
+    """Yield the stops, while the program is at each of them."""
     event = session.run()
     while event.reason is not StopReason.EXITED:
         yield event
@@ -89,7 +90,7 @@ def test_events_happen_as_often_as_there_are_things(make: Make, arch: str, level
 @pytest.mark.truth
 @pytest.mark.parametrize(("arch", "which", "schedule"), in_turn(ARCHS, EACH, SCHEDULES), indirect=["arch"])
 def test_each_alone(make: Make, arch: str, which: tuple[Event, str], schedule: str) -> None:
-    """Beside no other, where the target passes over waves by itself."""
+    """Each catchpoint alone, so that the target can skip waves by itself."""
     event, when = which
     session = make(0, schedule=schedule)
     made = session.catch(event, (when,))
@@ -198,7 +199,7 @@ def test_exceptions(make: Make, n: int, kind: str, other: str, lanes: int | None
 
 
 def test_going_back_and_forth(make: Make, arch: str) -> None:
-    """In the past the same events are found as on the way there."""
+    """In the past, the same events are found as in the original run."""
     session = make()
     session.catch(Event.WAVE)
     there = [(event.scope.thread, caught(event)) for event in stops(session)]
@@ -220,7 +221,9 @@ def test_going_back_and_forth(make: Make, arch: str) -> None:
 def test_what_only_prints_at_an_end_is_counted_once_for_each_wave(
     make: Make, arch: str, schedule: str, caught: str | None
 ) -> None:
-    """Also by waves that stop there twice: first for a breakpoint, then they may be the last of their group."""
+    """Waves that stop there twice are counted once too: first for a breakpoint, then because they may be the last of
+    their group.
+    """
     session, printed = make(schedule=schedule), list[int]()
     session.running.watch_inside(lambda one, thread, lanes, columns: printed.append(thread))
     probe = Catchpoint(0, "", event=Event.WAVE, when=(END,))
@@ -244,7 +247,7 @@ def test_what_only_prints_at_an_end_is_counted_once_for_each_wave(
 def test_an_end_that_was_told_is_told_again_only_where_a_wave_comes_to_it_again(
     make: Make, arch: str, schedule: str
 ) -> None:
-    """From any position forwards: the later ones of those known, the end of the history, and what was not told yet."""
+    """From any position forwards: later known ends, the end of the history, and ends that were not reported before."""
     session = make(schedule=schedule)
     ends = session.catch(Event.WAVE, (END,))
     told, event = [], session.run()
@@ -267,7 +270,7 @@ def test_an_end_that_was_told_is_told_again_only_where_a_wave_comes_to_it_again(
 
 
 def test_an_end_in_the_past_is_told_where_nobody_heard_of_it(make: Make) -> None:
-    """The catchpoint is younger than the position; or what was told is of a future that is gone."""
+    """The catchpoint is newer than the position, or the report belongs to a future that no longer exists."""
     session = make()
     probe = session.catch(Event.WAVE, (END,))
     session.run()
@@ -294,7 +297,9 @@ def test_steps_end_at_events(make: Make) -> None:
 
 @pytest.mark.parametrize("event", (Event.WORKGROUP, Event.DISPATCH))
 def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, arch: str, event: Event) -> None:
-    """A wave that stood at its end was not the last when it came there; with the other stepped it becomes that."""
+    """A wave that stopped at its end was not the last one then; when the other wave is stepped, it becomes the last
+    one.
+    """
     session = make()
     for size in (session.launch.set_grid, session.launch.set_workgroup):  # one workgroup of two waves
         size("128" if arch == "gfx90a" else "64")
@@ -320,7 +325,7 @@ def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, ar
 
 
 THERE = [(first, stepped) for first in (True, False) for stepped in (0, 1, 6)]
-"""Whether the catchpoint is there before the waves are; how many are stepped."""
+"""Whether the catchpoint exists before the waves do, and how many waves are stepped."""
 
 
 @pytest.mark.truth
@@ -331,7 +336,7 @@ THERE = [(first, stepped) for first in (True, False) for stepped in (0, 1, 6)]
 def test_ends_of_many_waves_that_stand_there_at_once(
     make: Make, arch: str, counted: tuple[Event, int], how: tuple[bool, int]
 ) -> None:
-    """Two workgroups of three waves, each taken to its s_endpgm; then the last ones of them are stepped over it."""
+    """Two workgroups of three waves, each taken to its s_endpgm; then the last waves of each are stepped over it."""
     (event, expected), (first, stepped) = counted, how
     session = make()
     size = 3 * (64 if arch == "gfx90a" else 32)

@@ -340,7 +340,7 @@ def test_writes_of_chosen_registers_and_lanes(arch: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("arch, lane", (("gfx1030", 37), ("gfx90a", 5)))
 def test_lanes_of_a_permutation(arch: str, lane: int, tmp_path: Path) -> None:
-    """On GFX10 and GFX11 a wave of 64 exchanges within each half."""
+    """On GFX10 and GFX11, a wave of 64 lanes exchanges values within each half."""
     product = "v_mul_lo_u32 v2, v0, 7\n  v_mov_b32_e32 v1, 20\n  v_mov_b32_e32 v2, v2"
     code = f"{product}\n  ds_bpermute_b32 v3, v1, v2\n  s_waitcnt lgkmcnt(0)"
     more = ".amdhsa_accum_offset 16" if arch == "gfx90a" else ".amdhsa_wavefront_size32 0"

@@ -1,4 +1,4 @@
-"""Common blocks of a kernel's function (A.4.2), as flang describes those of Fortran, and `info common`."""
+"""Common blocks of a kernel's function (A.4.2), in flang's description for Fortran, and `info common`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAUNCH = '[launch]\nfile = "a.co"\ngrid = [64]\n[[arg]]\nbuffer = "i32[1]"\ninit
 
 @pytest.fixture
 def debugger(tmp_path: Path) -> Debugger:
-    """Stopped in `called`: a and b are in a block of `kern`, c in the blank one."""
+    """Stopped in `called`: a and b are in a block of `kern`, c is in the blank one."""
     (tmp_path / "a.hip").write_text(SOURCE)
 
     def run(*command: str) -> None:

@@ -1,4 +1,4 @@
-"""Which variables never change, by the text of their function: one line for each way to change one."""
+"""Variables that never change according to the text of their function: one line for each way to change a variable."""
 
 from __future__ import annotations
 

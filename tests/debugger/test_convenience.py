@@ -48,7 +48,7 @@ def test_in_one_session() -> None:
 
 
 def _in_python(kind: str, text: str) -> str:
-    """As GDB words what goes wrong in a function that it has in Python."""
+    """GDB's message about an error in a function that GDB implements in Python."""
     return f"Python Exception <class '{kind}'>: {text}\nError occurred in Python: {text}"
 
 

@@ -1,4 +1,4 @@
-"""Debug information in other files says what it says in the code object: split objects, packages, separate files."""
+"""Debug information in other files equals that in the code object: split objects, packages, separate files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOVED = re.compile(r"0x[0-9a-f]+|<\w+[^<>]*\+\d+>")
 
 
 def built(folder: Path, name: str, *options: str) -> Path:
-    """A code object of lanes.hip; what the compiler makes beside it is in the same folder."""
+    """A code object of lanes.hip; the compiler's other outputs are in the same folder."""
     output = folder / name
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-g",
@@ -51,7 +51,7 @@ def built(folder: Path, name: str, *options: str) -> Path:
 
 
 def session_of(path: Path, debugger: Debugger | None = None) -> list[str]:
-    """What the commands print, without addresses and the names of files."""
+    """The output of the commands, without addresses and the names of files."""
     launch = path.with_suffix(".toml")
     launch.write_text(LAUNCH.format(file=path.name))
     debugger = debugger or Debugger()

@@ -13,7 +13,7 @@ TARGETS = ["gfx90a", "gfx942", "gfx1030", "gfx1100"]
 
 
 def stack(path, depth):
-    """A session that stands ``depth`` recursive calls deep, and its frames."""
+    """A session that is ``depth`` recursive calls deep, and its frames."""
     debugger = rocdbg.Debugger(path)
     for line in ("set grid 64", "set workgroup 64", "set arg 0 i32[16]", f"set arg 1 {depth}", "run"):
         debugger.execute(line, to_string=True)

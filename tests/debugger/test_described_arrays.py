@@ -1,4 +1,4 @@
-"""Arrays whose data, bounds and strides are in a descriptor on a lane's stack: DWARF as flang writes it for GPUs."""
+"""Arrays whose data, bounds and strides are in a descriptor on a lane's stack, in flang's DWARF for GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that clang describes by registers which only the lanes of one branch have written: at every instruction."""
+"""Values in registers that only the lanes of one branch have written, as clang describes them: at every instruction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LANES = (1, 3, 6)
 
 
 def history(lane: int) -> dict[str, set[int]]:
-    """The values that the variables of branches.hip have in a lane whose input is its number, at any time."""
+    """All values that the variables of branches.hip ever have in a lane whose input is its number."""
     found = {"x": {lane}, "y": {4 * lane}, "s": {0}, "t": {28 * lane}}
     y = 4 * lane
     if lane & 1:
@@ -86,7 +86,7 @@ def test_no_lane_shows_the_value_of_another_branch(compiled: Compile, target: st
 def test_each_function_is_analysed_once_for_all_lanes(
     compiled: Compile, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`lane apply`, dprintf and `printf` in scripts look from one lane after the other."""
+    """`lane apply`, dprintf and `printf` in scripts look at one lane after the other."""
     analysed: list[int] = []
 
     class Counted(LaneCoverage):

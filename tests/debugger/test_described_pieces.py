@@ -1,4 +1,4 @@
-"""Descriptions that consist of pieces, and those of lanes of which it is not known where they are."""
+"""Descriptions that consist of pieces, and descriptions in lanes whose positions are not known."""
 
 from __future__ import annotations
 

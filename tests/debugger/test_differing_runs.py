@@ -1,4 +1,4 @@
-"""A race that clang compiled shows itself under other schedules, and only a race does."""
+"""Other schedules reveal a race in code that clang compiled, and reveal nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dynamic printf on what clang compiled for two targets: who prints, in which order, and what stops."""
+"""Dynamic printf in code that clang compiled for two targets: which lanes print, in which order, and which stop."""
 
 from __future__ import annotations
 

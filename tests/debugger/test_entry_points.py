@@ -1,4 +1,4 @@
-"""Lanes of a subprogram that was entered through an entry point: A.3.3.5 (4) to (7) of the entry's own attributes."""
+"""Lanes of a subprogram that was entered through an entry point: the entry's own attributes (A.3.3.5 (4) to (7))."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Callers of functions that are called through the global offset table: compilers rely on what these change."""
+"""Callers of functions that are called through the global offset table: compilers rely on the registers these change.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx1201"])
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_backtrace_behind_an_earlier_call(compiled: Callable[..., Path], target: str, level: str) -> None:
-    """The return address is in a vector register, which `first` is known to leave alone."""
+    """The return address is in a vector register that `first` certainly leaves unchanged."""
     session = Session()
     session.load(compiled("exported.hip", target, level, "-fvisibility=default"))
     session.launch.set_grid("64")
@@ -32,7 +33,7 @@ def test_backtrace_behind_an_earlier_call(compiled: Callable[..., Path], target:
 
 
 def test_the_table(compiled: Callable[..., Path]) -> None:
-    """It has the addresses of the functions; a field that code may write is none of it."""
+    """The table contains the addresses of the functions, and no field that code may write."""
     code_object = open_file(compiled("exported.hip", "gfx90a", "-O0", "-fvisibility=default"))
     names = {symbol.value: symbol.name for symbol in code_object.symbols if symbol.name in ("first", "second", "both")}
     assert sorted(names[address] for address in code_object.fixed_pointers.values()) == ["both", "first", "second"]

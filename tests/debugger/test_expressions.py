@@ -1,4 +1,4 @@
-"""Expressions without a program: C's arithmetic, types and GDB's text, as a table."""
+"""Expressions without a program: C's arithmetic, types and GDB's text, in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes of masks, and a focus that is taken elsewhere."""
+"""Lanes of masks, and a focus that another session uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes of functions that say where a frame's link and return address are (A.3.3.5)."""
+"""Attributes of functions that give a frame's static link and return address (A.3.3.5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.llvm
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Stopped in ``innermost``, whose call frame information everything but these tests uses."""
+    """Stopped in ``innermost``; all other tests use the call frame information of this function."""
     session = Session()
     session.load(build(tmp_path_factory.mktemp("attributes")))
     session.sources.program_directory = SOURCE.parent
@@ -37,7 +37,9 @@ def without_rules(context: FrameContext) -> FrameContext:
 
 
 def test_return_address_where_no_rules_are_known(session: Session) -> None:
-    """Registers s30 and s31, as the rules say at this place too; that the text wants memory there is named once."""
+    """The result is registers s30 and s31, as the rules say here; the violation (the text requires memory) is reported
+    once.
+    """
     unwound = session.focus.frame().context
     context = without_rules(unwound)
     assert context.found_row is None and unwound.found_row is not None
@@ -54,7 +56,7 @@ def test_return_address_where_no_rules_are_known(session: Session) -> None:
 
 
 def test_no_return_address(session: Session) -> None:
-    """A function without the attribute, and no rules: the caller is not known."""
+    """A function without the attribute and without rules: the caller is not known."""
     caller = session.focus.frame().context.next_frame()
     assert caller is not None
     assert without_rules(caller).return_address() is None

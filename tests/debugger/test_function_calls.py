@@ -1,4 +1,4 @@
-"""Calls of device functions in expressions: how arguments and results travel, and that nothing else changes."""
+"""Calls of device functions in expressions: passing of arguments and results, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def start(path: Path) -> tuple[Shell, io.StringIO]:
 
 
 def answers(shell: Shell, text: io.StringIO, expressions: list[str]) -> list[str]:
-    """What ``output`` shows of each, or its error."""
+    """The output of ``output`` for each expression, or its error."""
     found = []
     for expression in expressions:
         text.seek(0)
@@ -266,7 +266,7 @@ def test_functions_that_do_not_return(compiled: Callable[..., Path], target: str
 
 
 def test_a_call_given_up_that_ends_the_wave(compiled: Callable[..., Path]) -> None:
-    """What a called function ends is its copy of the wave: going on comes back to the wave itself."""
+    """A called function ends only its copy of the wave: continuing returns to the wave itself."""
     shell, text = start(compiled("called.hip", "gfx90a"))
     before = wave_bytes(shell)
     run_lines(shell, "break ended", "print ended(1)")

@@ -1,4 +1,6 @@
-"""``function::variable`` and ``'file'::variable``: static ones have a value everywhere, others in their frame."""
+"""``function::variable`` and ``'file'::variable``: static variables have a value everywhere, others only in their
+frame.
+"""
 
 from __future__ import annotations
 

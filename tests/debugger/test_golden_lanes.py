@@ -72,7 +72,7 @@ def test_session(path: Path, parting: Path) -> None:
 
 @pytest.mark.llvm
 def test_beside_the_compilers_unit(tmp_path: Path) -> None:
-    """A unit that has line tables only is no obstacle to one that describes the functions."""
+    """A unit with only line tables does not hide a unit that describes the functions."""
     session = session_for("%file parting", build(tmp_path, keep_unit=True))
     golden = (Path(__file__).parent / "golden" / "parting_then.txt").read_text(encoding="utf-8")
     place = re.compile(r"(?<=\.debug_info\+)0x\w+")  # entries lie behind those of the other unit

@@ -1,4 +1,4 @@
-"""The value history: what `$`, `$$`, `$$n`, `$n` and `show values` give, as GDB 13 does."""
+"""The value history: the results of `$`, `$$`, `$$n`, `$n` and `show values`, as in GDB 13."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_value_is_kept_as_it_was() -> None:
     memory = DictionaryTarget(memory={(0, 0x100 + index): byte for index, byte in enumerate(b"\5\0\0\0")})
 
     class Global:
-        """The target's memory as no lane in particular sees it."""
+        """The target's memory, independent of any lane."""
 
         read = staticmethod(memory.read_memory)
         write = staticmethod(memory.write_memory)

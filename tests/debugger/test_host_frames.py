@@ -1,4 +1,4 @@
-"""Frames of host code by return addresses: a library of C in this process, whose frames addr2line tells too."""
+"""Frames of host code from return addresses: a C library in this process, whose frames addr2line names too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def frames_in(library: Path) -> list[HostFrame]:
 
 
 def code_of(library: Path) -> tuple[int, int, int]:
-    """Where the library's code is mapped, and from which offset of the file."""
+    """The address at which the library's code is mapped, and the offset of that code in the file."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         bounds, access, offset, _, _, *path = line.split(maxsplit=5)
         if path == [str(library)] and "x" in access:

@@ -1,4 +1,4 @@
-"""Recordings that somebody has made to do harm: refused with one line, and the engine's words stay what they are."""
+"""Recordings made to do harm: they are refused with one line, and the engine's state does not change."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sound() -> Any:
 
 
 def outcome(content: object, folder: Path) -> str:
-    """The line with which a recording is refused, at its restoration or on the way to its end; "" if it is not."""
+    """The line that refuses a recording, when it is restored or before it reaches its end; "" if it is accepted."""
     path = folder / "a.rec"
     path.write_bytes(content if isinstance(content, bytes) else recordings.encoded(content))
     session = Session()
@@ -66,7 +66,7 @@ def written(place: list[Any], data: bytes, end: int = 0) -> Change:
 
 
 def old_form(address: int, data: bytes, wave: int) -> Change:
-    """As the first version of the format wrote into blocks."""
+    """The blocks in the first version of the format."""
     return lambda run: run["journal"].insert(0, ["p", 0, address, data, wave, False])
 
 
@@ -208,7 +208,7 @@ def test_a_frame_cannot_ask_for_more_than_its_block(tmp_path: Path, size: int) -
     ("journal",), ("offsets",), ("registers",), ("code",), ("arguments",), ("arguments", 0, "texts"), ("arguments", 0, "floats"),
 ])
 def test_lists_are_limited_before_their_elements_are_made(sound: Any, tmp_path: Path, keys: tuple[Any, ...]) -> None:
-    """Little that unpacks to a list of 4 billion elements: they would take the host's whole memory."""
+    """A few bytes that unpack to a list of 4 billion elements would otherwise take all of the host's memory."""
     run = copy.deepcopy(sound)
     if len(keys) > 1:
         run["arguments"][0] = {"type": "number", "texts": [], "floats": [], "several": True}
@@ -336,7 +336,7 @@ def test_the_engines_words_are_apart_from_the_state(sound: Any, tmp_path: Path) 
 
 
 def test_the_readers_of_the_table_are_there() -> None:
-    """docs/security.md names for each reader the module that checks and the test that attacks it."""
+    """For each reader, docs/security.md names the module that checks and the test that attacks it."""
     text = (ROOT / "docs" / "security.md").read_text()
     table = text[text.index("## Every reader") : text.index("## Nothing outside")]
     named = re.findall(r"`([a-z_/]+(?:\.py)?)(?:::\w+)?`", table)
@@ -346,7 +346,9 @@ def test_the_readers_of_the_table_are_there() -> None:
 
 
 def test_room_is_made_for_what_a_file_has(tmp_path: Path) -> None:
-    """Not for the most that it might have: a recording was refused where memory was limited."""
+    """Memory is allocated for the actual contents, not for the maximum: otherwise, limited memory would refuse a
+    recording.
+    """
     path = tmp_path / "file"
     path.write_bytes(b"12345")
     assert read_regular(path, 1 << 60) == b"12345"
@@ -375,7 +377,7 @@ def test_numbers_give_the_same_recording_always() -> None:
 
 
 def test_an_interrupt_that_a_callback_swallows_comes_again() -> None:
-    """Python prints exceptions of callbacks and goes on: a case ran without limit."""
+    """Python prints exceptions of callbacks and continues: without this, a case would run without limit."""
     ticks: list[float] = []
 
     class Swallowing:

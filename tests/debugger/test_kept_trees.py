@@ -1,4 +1,4 @@
-"""Trees of expressions are kept between evaluations; the same text may mean another thing later."""
+"""Trees of expressions are cached between evaluations; the same text may have another meaning later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocdbg.debugger.expr.parsing.kept_trees import parse_in
 
 
 def test_a_name_that_becomes_a_type() -> None:
-    """``(t) - 1`` is a cast where ``t`` is a type, and a difference where it is not."""
+    """``(t) - 1`` is a cast if ``t`` is a type, and a difference otherwise."""
     answers = {"t": True}
 
     class Names:

@@ -1,4 +1,4 @@
-"""Parameters of an optimised kernel whose location the compiler has lost: what was passed, as ``x@entry``."""
+"""Parameters of an optimised kernel without a location: the passed values, as ``x@entry``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAXPY = Path(__file__).resolve().parent.parent.parent / "demo_kernels" / "saxpy"
 
 @pytest.fixture(scope="module")
 def stopped() -> Session:
-    """saxpy at -O2, stopped behind the last use of its parameters."""
+    """saxpy at -O2, stopped after the last use of its parameters."""
     session = Session()
     session.load(SAXPY)
     session.break_at("saxpy.hip:10")
@@ -25,7 +25,7 @@ def stopped() -> Session:
 
 @pytest.fixture
 def told(stopped: Session) -> Iterator[Session]:
-    """The same without values that machine code tells."""
+    """The same without values that are recovered from machine code."""
     settings = stopped.settings.print
     stopped.settings.print = settings.with_changes(recovered=False)
     yield stopped

@@ -16,11 +16,11 @@ PRODUCERS = Path(__file__).parents[1] / "producers"
 INPUT = [-10 if i == 9 else i * 7919 % 70001 - 35000 for i in range(64)]
 OBJECTS = ("clang14", "clang15", "clang19")
 LINE = 19
-"""Of lane_values.hip: behind all of its variables."""
+"""Line of lane_values.hip after all of its variables."""
 
 
 def wrapped(number: int, bits: int = 32) -> int:
-    """A number as a signed integer of so many bits."""
+    """A number as a signed integer with this many bits."""
     return (number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
 
 

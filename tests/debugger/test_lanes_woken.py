@@ -1,4 +1,4 @@
-"""Where a quick look says that EXEC has the active lanes, the whole analysis of masks says so too."""
+"""If the quick check says that EXEC has the active lanes, the full analysis of masks says so too."""
 
 from __future__ import annotations
 

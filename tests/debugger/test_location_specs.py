@@ -1,4 +1,4 @@
-"""Location strings as they are parsed; GDB 13 stops at the same places for each that it knows."""
+"""Location strings and their parsed forms; GDB 13 stops at the same places for each one that it accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The preprocessor's macros: what compilers keep of them, where they hold, and how they expand."""
+"""The preprocessor's macros: what compilers record of them, where they are in force, and how they expand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main_table(sections: dict[str, bytes]) -> MacroTable:
     ids=["clang", "clang, .debug_macinfo", "gcc", "gcc, GNU's sections"],
 )
 def test_at_the_end_they_are_the_preprocessors(command: list[str], tmp_path: Path) -> None:
-    """The macros behind the last line are those that -dM lists."""
+    """The macros after the last line are those that -dM lists."""
     source = SOURCE
     if command[0] == "gcc":
         command = [*command, "-Dkernel=", "-Dglobal=", "-fPIC", "-shared", "-nostdlib"]
@@ -119,7 +119,7 @@ def test_where_they_hold(session: Session) -> None:
      ("package", ("-gsplit-dwarf",))],
 )
 def test_where_they_hold_in_other_sections(folder: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    """Macros of split units count files by a line table of their own."""
+    """Macros of split units number files by a separate line table."""
     (tmp_path / folder).mkdir()
     session = stopped(tmp_path / folder, *options)
     check_where_they_hold(session)
@@ -174,7 +174,7 @@ def test_errors_of_expansion(text: str, message: str) -> None:
 
 
 def by_hand(body: bytes) -> dict[str, bytes]:
-    """A unit whose macros are in these bytes behind a header."""
+    """A unit whose macros are these bytes after a header."""
     abbreviations = bytes((1, 0x11, 0, 0x79, 0x17, 0, 0, 0))
     unit = (5).to_bytes(2, "little") + bytes((1, 8)) + bytes(4) + b"\x01" + bytes(4)
     return {

@@ -1,4 +1,4 @@
-"""``.*`` and ``->*``, and members of virtual bases: as GDB 13 shows them for the same program on a host."""
+"""``.*`` and ``->*``, and members of virtual bases: as in GDB 13 for the same program on a host."""
 
 from __future__ import annotations
 

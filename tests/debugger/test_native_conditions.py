@@ -1,4 +1,4 @@
-"""Conditions on what optimisers leave of variables: the target answers them, and as the evaluator does."""
+"""Conditions on variables in optimised code: the target evaluates them, with the same results as the evaluator."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_both_ways_agree_and_the_target_answers(
 
 @pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
 def test_only_the_lane_that_a_breakpoint_names(compiled: Callable[..., Path], target: str) -> None:
-    """Of lanes 5 and 6 of wave 2 only the first holds the condition; the one that is named stops or does not."""
+    """Of lanes 5 and 6 of wave 2, only lane 5 satisfies the condition; the named lane stops or does not."""
     path = compiled("converted.hip", target, "-O1")
     bit = (64 if target == "gfx90a" else 32) + 5
     for way, answered in (("host", "host"), ("auto", "target")):

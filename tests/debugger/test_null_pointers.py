@@ -1,4 +1,4 @@
-"""Null pointers, and places with address 0, where these differ; unused lanes; LDS of some kernels; GDS."""
+"""Null pointers, and places with address 0 if these differ; unused lanes; LDS of some kernels; GDS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.breadth import in_turn
 pytestmark = pytest.mark.llvm
 Compile = Callable[..., Path]
 LINE = 37
-"""Of nulls.hip: behind the last of its statements but one."""
+"""Line of nulls.hip after all of its statements except the last one."""
 
 VALUES = (
     ("np", "(int *) private_lane#0xffffffff"),

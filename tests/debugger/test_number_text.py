@@ -1,4 +1,4 @@
-"""Numbers and characters by format letter, as GDB 13 writes them."""
+"""Numbers and characters by format letter, as in GDB 13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operator on every two arithmetic types: value and type are what a C compiler computes."""
+"""Every operator on every two arithmetic types: value and type equal those of a C compiler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE = ("int", "unsigned int", "long", "unsigned long", *FLOATS)
 
 
 def operands(types: tuple[str, ...], first: int) -> Iterator[tuple[str, str]]:
-    """Every two types: the one's value with an index, the other's other value."""
+    """Every pair of types: the first one's value with an index, and the second one's other value."""
     for one, other in itertools.product(types, repeat=2):
         yield f"({one}) {VALUES[one][first]}", f"({other}) {VALUES[other][1 - first]}"
 
@@ -41,7 +41,7 @@ def expressions() -> list[str]:
 
 
 def compiled(texts: list[str]) -> list[tuple[str, float]]:
-    """Type and value of each expression by a C compiler, which writes constants; nothing runs."""
+    """Type and value of each expression, from a C compiler that writes constants; nothing runs."""
     kind = "".join(f", {name}: {number}" for number, name in enumerate(WIDE))
     source = "".join(
         f"const char t{n} = _Generic({text}{kind});\nconst long i{n} = (long) ({text});\nconst double d{n} = {text};\n"

@@ -1,4 +1,4 @@
-"""Where values come from, on what clang compiled: through LDS, other waves, spills and calls to the arithmetic."""
+"""Origins of values in code that clang compiled: through LDS, other waves, spills and calls, to the arithmetic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.llvm
 
 COUNT = 128
 NAN_AT = 37
-"""The element of ``in`` that is 0, as is the one it is divided by."""
+"""The element of ``in`` that is 0, and by which 0 is divided."""
 
 
 def started(path: Path) -> Session:

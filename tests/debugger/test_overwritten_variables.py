@@ -1,4 +1,4 @@
-"""Variables of optimised code whose registers have something else where clang describes them: at every instruction."""
+"""Variables of optimised code whose registers hold something else where clang describes them: at every instruction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INPUT = [(i * 7919 + 4093) % 70001 - 35000 for i in range(128)]
 
 
 def truth(kernel: str, lane: int) -> dict[str, set[int]]:
-    """The values that some variables have in a lane, at any time."""
+    """All values that some variables ever have in a lane."""
     x = INPUT[lane]
     if kernel == "moved":
         z = x & 0xFFFF

@@ -1,4 +1,4 @@
-"""Watchpoints in the recorded past: the same changes as in the run, forwards and, undone, backwards."""
+"""Watchpoints in the recorded past: the same changes as in the run, forwards and (undone) backwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Change = tuple[int, int | None, int, int | None, int | None]
 
 
 def changes(watched: Session, go: Callable[[], StopEvent], back: bool = False) -> tuple[list[Change], StopEvent]:
-    """What watchpoints say until something else stops."""
+    """The changes that watchpoints report until something else stops the program."""
     found: list[Change] = []
     while (event := go()).reason is StopReason.WATCHPOINT:
         (trigger,) = event.hits.triggers
@@ -63,7 +63,7 @@ def changes_of(watched: Session, event: StopEvent) -> Change:
 
 
 def test_back_at_the_call_the_frame_is_gone(watched: Session) -> None:
-    """As in GDB: before the call of the function, at its caller."""
+    """As in GDB: the stop is before the call of the function, in its caller."""
     watched.break_at("acc_of")
     watched.running.proceed()
     made = watched.watch("acc")
@@ -124,7 +124,7 @@ def test_reads_count_in_the_past(watched: Session, access: str) -> None:
 
 
 def test_steps_back_stop_at_changes(watched: Session) -> None:
-    """As GDB does: before the instruction that wrote, with the later value as the old one."""
+    """As in GDB: the stop is before the instruction that wrote, and the later value is reported as the old one."""
     session = watched
     session.break_at("watched.hip:22")
     session.running.proceed()
@@ -144,7 +144,7 @@ def test_steps_back_stop_at_changes(watched: Session) -> None:
 
 
 def test_a_step_back_over_what_another_wave_wrote(watched: Session) -> None:
-    """Going back takes all waves back: what they wrote is undone, and shows."""
+    """Going back takes all waves back: it undoes their writes, and reports this."""
     session = watched
     session.break_at("watched.hip:22")
     session.running.proceed()
@@ -179,7 +179,7 @@ def test_finish_backwards_stops_at_a_change(watched: Session) -> None:
     ("watched", "condition"), in_turn(TARGETS, ("r == 3", "out[n] > 4 || $_lane == 7")), indirect=["watched"]
 )
 def test_conditions_hold_backwards_by_whomever_they_are_evaluated(watched: Session, condition: str) -> None:
-    """The target's answers are the evaluator's, and asking counts and ignores nothing."""
+    """The target's answers equal the evaluator's, and requesting them changes no counts."""
     watched.focus.move(watched.focus.current.with_lane(0))
     made = [watched.break_at(f"watched.hip:{line}", condition=condition) for line in (11, 16, 17, 21, 22)]
     while watched.running.proceed().reason is StopReason.BREAKPOINT:

@@ -28,7 +28,7 @@ Memory = NDArray[np.uint8]
 
 
 class Place(Struct):
-    """Something that may be written: as expressions name it, and where it is on the host, in pieces."""
+    """A place that may be written: the expressions that name it, and its position on the host, in pieces."""
 
     text: str
     lane: int
@@ -38,7 +38,7 @@ class Place(Struct):
         return b"".join(piece.tobytes() for piece in self.pieces)
 
     def spoil(self, byte: int) -> None:
-        """Make it all others than it is, or zero: what a maximum is taken with has to be small."""
+        """Change all bytes of the place, or set them to zero: an operand of a maximum has to be small."""
         for piece in self.pieces:
             piece[:] = (piece ^ byte) if byte else 0
 
@@ -48,7 +48,7 @@ class Place(Struct):
 
 
 def started(file: str, arch: str) -> tuple[Session, RecordedTarget, Wave]:
-    """One wave, about to execute its first instruction."""
+    """One wave that is about to execute its first instruction."""
     session = Session()
     session.load(DEMOS / file, arch)
     lanes = "64" if arch == "gfx90a" else "32"
@@ -123,7 +123,8 @@ def text_at(target: RecordedTarget, wave: Wave) -> str:
 
 
 def may_keep(instruction: str, place: Place, active: int) -> bool:
-    """Whether an instruction computes a register from itself and others, which here may make it what it was."""
+    """Whether an instruction computes a register from itself and other operands, so that the value may stay the same.
+    """
     name, _, rest = instruction.partition(" ")
     result, *sources = rest.split(",")
     executes = place.text[1] == "s" or bool(active >> place.lane & 1)
@@ -154,7 +155,7 @@ LOGGED: list[tuple[str, str, int, tuple[int, ...], tuple[int, ...]]] = [
 def test_last_and_first_writes_are_those_of_a_log(
     file: str, arch: str, steps: int, scratch: Sequence[int], lds: Sequence[int]
 ) -> None:
-    """Here probing goes first, in a run that is not recorded."""
+    """In this test, the first probe is in a run that is not recorded."""
     session, target, wave = started(file, arch)
     target.stop_recording()
     watched = places(target, wave, scratch, lds)

@@ -1,4 +1,4 @@
-"""Regular expressions as GDB takes them, checked against `grep`, which has the same matcher."""
+"""Regular expressions as in GDB, checked against `grep`, which has the same matcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels with preloaded arguments begin 256 bytes behind their entry: breakpoints go to code that runs."""
+"""Kernels with preloaded arguments begin 256 bytes after their entry: breakpoints are set on code that runs."""
 
 from __future__ import annotations
 

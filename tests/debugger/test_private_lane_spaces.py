@@ -1,4 +1,4 @@
-"""``private_lane<N>#ADDRESS``: the private memory of lane N by name, whichever lane is in focus, in all commands."""
+"""``private_lane<N>#ADDRESS``: the private memory of lane N, regardless of the lane in focus, in all commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import rocdbg
 
 SPACES = Path(__file__).resolve().parents[2] / "demo_kernels/spaces/spaces.toml"
 HOPS = 0x50
-"""Where the kernel keeps `hops` in each lane's memory."""
+"""The address of the kernel's `hops` in each lane's memory."""
 
 CASES = [
     (f"print *(int *) private_lane9#{HOPS:#x}", " = 9"),

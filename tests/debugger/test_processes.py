@@ -1,4 +1,4 @@
-"""The debugger over a process with several agents, queues, dispatches and code objects, which come and go."""
+"""The debugger on a process with several agents, queues, dispatches and code objects, which appear and disappear."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Compile = Callable[..., Path]
 
 
 class Program:
-    """Two queues; `scale` three times on the first, two kernels that wait for one another on both."""
+    """Two queues; `scale` runs three times on the first, and two kernels that wait for one another run on both."""
 
     def __init__(self, compiled: Compile, targets: tuple[str, ...] = ("gfx90a",)) -> None:
         self.paths = [compiled(f"process_{name}.hip", target) for name in "ab" for target in targets]

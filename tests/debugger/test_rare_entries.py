@@ -15,7 +15,7 @@ LANGUAGES = {"opencl": 0x15, "hip": 0x30, "c": 0x2C}
 
 
 def build(folder: Path, code: int, language: str = "opencl") -> Session:
-    """The source, with a code of DW_AT_LLVM_memory_space and a language."""
+    """The source, with a code for DW_AT_LLVM_memory_space and a language."""
     text = SOURCE.read_text().replace("SPACE\n", f"{code:#x}\n").replace(
         '"spaces.cl"\n        .byte 0x15', f'"spaces.cl"\n        .byte {LANGUAGES[language]:#x}'
     )
@@ -38,7 +38,7 @@ def build(folder: Path, code: int, language: str = "opencl") -> Session:
     ],
 )
 def test_memory_spaces(code: int, language: str, pointer: str, tmp_path: Path) -> None:
-    """A.2.14, in the words of the language, under both codes; vendors' spaces have no names."""
+    """A.2.14, with the names of the language, under both codes; vendors' spaces have no names."""
     types = build(tmp_path, code, language).types
     assert types.whatis("pointer") == pointer
     assert types.ptype("pointer") == [f"type = {pointer}"]

@@ -1,4 +1,4 @@
-"""Commands that mean a certain frame, where the function has others that called it or that it calls."""
+"""Commands that refer to a certain frame, where the function has recursive callers or callees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLS = Path(__file__).resolve().parents[2] / "demo_kernels" / "calls" / "calls.
 
 @pytest.fixture
 def deep() -> rocdbg.Debugger:
-    """At the first line of fibonacci(5), which fibonacci(6) has called, and fibonacci(7) that one."""
+    """At the first line of fibonacci(5), which fibonacci(6) has called; fibonacci(7) has called fibonacci(6)."""
     made = rocdbg.Debugger(str(CALLS))
     for command in ("break calls.hip:26 if $_lane == 7 && n == 5", "run", "delete", "lane 7"):
         made.execute(command, to_string=True)
@@ -22,7 +22,7 @@ def deep() -> rocdbg.Debugger:
 
 
 def frames(made: rocdbg.Debugger) -> list[str]:
-    """What each frame is told by: the argument, or that it is the kernel's."""
+    """The text that identifies each frame: the argument, or the kernel."""
     lines = made.execute("backtrace", to_string=True).splitlines()
     return [line.partition("(")[2].partition(")")[0] if "fibonacci" in line else "output" for line in lines]
 
@@ -32,7 +32,7 @@ def line(made: rocdbg.Debugger) -> str:
 
 
 def test_until_a_line_that_deeper_calls_reach_first(deep: rocdbg.Debugger) -> None:
-    """It is left for the caller, as the frame does not come there again."""
+    """The frame returns to its caller, because it does not reach the line again."""
     deep.execute("next", to_string=True)
     deep.execute("until 26", to_string=True)
     assert frames(deep) == ["n=6", "n=7", "output"]

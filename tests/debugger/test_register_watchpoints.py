@@ -1,4 +1,4 @@
-"""Watched registers: native checks find what single steps find, at the same instructions of the wave."""
+"""Watched registers: native checks find the same changes as single steps, at the same instructions of the wave."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PLACES = [
     ("scan/scan.O2.toml", "gfx1100", None),
 ]
 VARIABLES = len(some_of(range(4), range(1)))
-"""Variables of each place that are watched: an expression costs a run in single steps."""
+"""Watched variables of each place: an expression requires a run in single steps."""
 MOST = 6 if EVERYTHING else 3
-"""Stops that are compared for one expression."""
+"""The maximum number of stops that are compared for one expression."""
 
 
 def start(file: str, target: str, function: str | None) -> Session:
@@ -36,7 +36,7 @@ def start(file: str, target: str, function: str | None) -> Session:
 
 
 def told(session: Session, event: StopEvent) -> tuple[object, ...]:
-    """What a stop is, whatever other waves did meanwhile."""
+    """The facts of a stop, regardless of other waves."""
     thread = event.scope.thread
     assert thread is not None
     data = [(t.old and t.old.data, t.new and t.new.data) for t in event.hits.triggers]
@@ -79,7 +79,7 @@ def test_checks_stop_where_steps_do(
 
 @pytest.mark.parametrize("command", ["stepi", "step", "next"])
 def test_steps_tell_of_registers(command: str) -> None:
-    """Each change that going on would stop at ends a step, and none does twice."""
+    """Each change at which continuing would stop also ends a step, and no change does so twice."""
     place = PLACES[0]
     going = [one for one in stops(start(*place), "$v0") if len(one) > 1]
     session = start(*place)

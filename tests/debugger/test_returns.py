@@ -1,4 +1,4 @@
-"""What ``finish`` says that a function returned: registers, padding that counts, and what is in memory."""
+"""Values reported by ``finish``: registers, padding that counts, and results in memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_finish(compiled: Callable[..., Path], targets: tuple[str, ...]) -> None
     ],
 )
 def test_how_many_registers_a_structure_is_returned_in(members: list[int], registers: int | None) -> None:
-    """Each member counts as whole registers, of which there are sixteen; up to eight bytes are packed."""
+    """Each member takes whole registers, of which there are sixteen; up to eight bytes are packed."""
     found, at = [], 0
     for number, size in enumerate(members):
         at = -(-at // size) * size

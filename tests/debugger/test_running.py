@@ -212,7 +212,7 @@ def test_addresses_name_their_space(lanes: Start, text: str, start: str) -> None
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_private_wave_memory_interleaves_the_lanes(lanes: Start, target: str) -> None:
-    """A wave's view of its lanes' memory: dword by dword, the lanes one behind the other."""
+    """A wave's view of its lanes' memory: dword by dword, the lanes one after the other."""
     session = lanes(target)
     session.break_at("lanes.hip:31")
     session.run()
@@ -338,7 +338,7 @@ def test_next_goes_over_a_call_and_out_of_one(lanes: Start, target: str) -> None
 
 @pytest.mark.parametrize("command", ["next", "stepi", "until", "advance"])
 def test_a_command_ends_with_its_wave(lanes: Start, command: str) -> None:
-    """As in ROCgdb: "Command aborted, thread exited."; other waves are left where they are."""
+    """As in ROCgdb: "Command aborted, thread exited."; other waves stay where they are."""
     session = lanes()
     session.break_at("lanes.hip:40", temporary=True)
     thread = session.run().scope.thread

@@ -1,4 +1,4 @@
-"""Recordings in files: repeated elsewhere they give the same state; damaged ones are refused."""
+"""Recordings in files: repeated elsewhere, they give the same state; damaged ones are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plugs in with one file: a target without a simulator, one that only shows a state, a front end, a checker."""
+"""Extensions in one file: a target without a simulator, one that only shows a state, a front end, a checker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def text_of(session: Session, command: str) -> str:
 
 
 class Copy(DictionaryTarget):
-    """Fills its dictionaries with what is read of another target: what a core file would have to hold."""
+    """Fills its dictionaries with everything that is read of another target: the contents that a core file would need.
+    """
 
     def __init__(self, live: Target) -> None:
         super().__init__(live.architecture, {each.number: each for each in live.waves()}, loaded=live.code_objects())
@@ -55,14 +56,14 @@ class Copy(DictionaryTarget):
 
     @staticmethod
     def key(space: int, address: int, thread: int | None, lane: int | None) -> tuple[int, int]:
-        """Memory that each lane has its own of, beside one another."""
+        """Memory of which each lane has its own copy."""
         if space in (0, 1, 3) or lane is None:
             return space, address
         return space | lane << 8 | (thread or 0) << 16, address
 
 
 class Core(DictionaryTarget):
-    """A state that was written down: it can be looked at, and does not go on."""
+    """A saved state: it can be examined, and does not continue."""
 
     def read_memory(
         self, space: int, address: int, size: int, thread: int | None = None, lane: int | None = None
@@ -144,7 +145,7 @@ def test_a_front_end_is_a_file(lanes: Start) -> None:
 
 
 class FiniteChecker(Observer):
-    """Says which buffers hold numbers that are not finite when a kernel ends."""
+    """Reports which buffers contain numbers that are not finite when a kernel ends."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -26,7 +26,7 @@ INACTIVE = ["Current lane is inactive."]
 
 @pytest.fixture
 def session() -> Session:
-    """Focus: wave 1, lane 1, as attaching leaves it."""
+    """The focus is on wave 1, lane 1, as after attaching."""
     made = Session()
     made.load(SAXPY)
     program = made.inferior.need_program()

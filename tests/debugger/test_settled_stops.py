@@ -1,4 +1,4 @@
-"""Stops between statements: behind a call, only the compiler's own code may be left of the call's line."""
+"""Stops between statements: after a call, only the compiler's own code may remain of the call's line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.llvm
 
 @pytest.fixture(params=("gfx90a", "gfx1100"))
 def session(request: pytest.FixtureRequest, compiled: Callable[..., Path]) -> Session:
-    """At the kernel's first line; of the 64 work-items all odd ones take one branch, the others the other."""
+    """At the kernel's first line; of the 64 work-items, all odd ones take one branch, the even ones the other."""
     session = Session()
     session.load(compiled("settled.hip", request.param))
     session.launch.set_grid("64")
@@ -26,7 +26,7 @@ def session(request: pytest.FixtureRequest, compiled: Callable[..., Path]) -> Se
 
 
 def place(session: Session) -> tuple[int | None, bool]:
-    """The line of the focused lane, which is in the kernel, and whether it stands in the middle of that line."""
+    """The line of the focused lane, which is in the kernel, and whether the lane is in the middle of that line."""
     frame = session.focus.frame()
     assert frame.name == "kern"
     return frame.line, frame.shows_address
@@ -38,7 +38,7 @@ ODD = [(14, False), (18, False), (21, False), (28, False), (29, False)]
 
 @pytest.mark.parametrize(("lane", "places"), [(0, EVEN), (1, ODD)])
 def test_finish_goes_to_the_next_statement(session: Session, lane: int, places: list[tuple[int, bool]]) -> None:
-    """Where a host's compiler has a jump behind the call, the stop is in the middle of its line."""
+    """If a host's compiler has a jump after the call, the stop is in the middle of its line."""
     session.focus.move(session.focus.current.with_lane(lane))
     session.break_at("store").condition = f"$_lane == {lane}"
     found = []

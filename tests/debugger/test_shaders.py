@@ -1,4 +1,4 @@
-"""Shaders of AMDPAL and Mesa: made by LLVM from its own language, listed, and compute shaders run."""
+"""Shaders of AMDPAL and Mesa: made by LLVM from its own language, and listed; compute shaders run."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ define amdgpu_kernel void @kernel(ptr addrspace(1) %out, i32 %v) {{
 """
 GLOBAL_TABLE, SPILL_TABLE, GROUP_COUNTS = 0x10000000, 0x10000002, 0x10000006
 MAPPING = [GLOBAL_TABLE, 0, 1, 2, SPILL_TABLE, GROUP_COUNTS]
-"""Of the first six registers; the counts' address takes the seventh too."""
+"""The mapping of the first six registers; the address of the counts takes the seventh too."""
 REGISTERS = {0x2E13: 7 << 1 | 1 << 7} | {0x2E40 + index: word for index, word in enumerate(MAPPING)}
 METADATA = {
     2: {".registers": REGISTERS},

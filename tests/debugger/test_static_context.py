@@ -1,4 +1,4 @@
-"""What a context without a running program answers: each question has an answer or an error, whatever asks it."""
+"""A context without a running program: each question has an answer or an error, regardless of its source."""
 
 from __future__ import annotations
 

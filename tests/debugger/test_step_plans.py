@@ -31,7 +31,7 @@ CONDITIONS = (None, "$_lane == 3", "1 == 0", "$_lane > 70")
 
 
 def state(session: Session, event: StopEvent) -> list[object]:
-    """What a stop says, and where it is."""
+    """The report of a stop, and its place."""
     said: list[object] = [event.reason, event.lanes, event.scope, event.new_thread, event.new_lane, event.breakpoints]
     said += [event.problems, event.cause if event.reason is StopReason.STEP else None]
     if session.inferior.running:
@@ -43,7 +43,7 @@ def state(session: Session, event: StopEvent) -> list[object]:
 
 
 def act(session: Session, command: str, chance: float) -> list[object]:
-    """Do what a command says; what it answers."""
+    """Perform a command; return its output."""
     running, focus, some = session.running, session.focus, 1 + int(chance * 40)
     line = session.focus.frame().line or 1
     try:
@@ -87,7 +87,7 @@ def act(session: Session, command: str, chance: float) -> list[object]:
 def compare(
     sessions: tuple[Session, Session], seed: int, count: int, commands: Mapping[str, float] = COMMANDS
 ) -> int:
-    """Give both the same commands; how many of them were steps."""
+    """Give the same commands to both; return how many of them were steps."""
     planned, plain = sessions
     plain.running.runner.parts.state.plans = False
     for session in sessions:
@@ -122,7 +122,7 @@ def test_plans_change_no_answer_in_demos(launch: str, arch: str) -> None:
 @pytest.mark.parametrize("launch", some_of(["reduce/reduce.toml", "reduce/reduce.O2.toml"], ["reduce/reduce.toml"]))
 @pytest.mark.parametrize("arch", some_of(["gfx90a", "gfx1030"], ["gfx90a"]))
 def test_plans_change_no_answer_at_barriers(launch: str, arch: str) -> None:
-    """Other waves run as long, and in the same order, whether the one that waits was stepped at once or singly."""
+    """Other waves run as long, and in the same order, whether the waiting wave was stepped at once or singly."""
     for seed in range(20 if EVERYTHING else 1):
         sessions = (loaded(DEMOS / launch, arch), loaded(DEMOS / launch, arch))
         compare(sessions, seed, 60 if EVERYTHING else 12, AT_BARRIERS)

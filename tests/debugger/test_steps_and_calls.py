@@ -1,4 +1,4 @@
-"""`step` at lines in which only some lanes make a call, and past functions that are skipped."""
+"""`step` at lines on which only some lanes make a call, and past functions that are skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops are called: `info signals` of GDB 13, the reasons of its machine interface."""
+"""Names of stops: `info signals` of GDB 13, and the reasons of its machine interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a target's stops, on a target of dictionaries: reason, signal, lanes, and where the focus goes."""
+"""The events for a target's stops, on a target of dictionaries: reason, signal, lanes, and the new focus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASON = StopReason
 
 
 def attached(*moves: object, waves: int = 2, exec_mask: int = ~0) -> tuple[Session, DictionaryTarget]:
-    """A session about waves that stand nowhere, lane 0 of the first in focus."""
+    """A session about waves without positions; the focus is on lane 0 of the first."""
     session = Session()
     session.load(SAXPY)
     resident = {number: wave(number, NOWHERE, exec_mask) for number in range(1, waves + 1)}

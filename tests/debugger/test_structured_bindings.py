@@ -1,4 +1,4 @@
-"""Structured bindings: parts of an object, or of what a reference refers to."""
+"""Structured bindings: parts of an object, or of the target of a reference."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ FORMS = {".debug_sup": (0x1D, 0x1C), ".gnu_debugaltlink": (0x1F21, 0x1F20)}
 """Of strings and references."""
 SUM = '.byte 4, 1, 2, 3, 4'
 HEAD = 12
-"""Bytes before the entries of the second file: the unit's header, and an entry that holds all others."""
+"""Bytes before the entries of the second file: the unit's header, and an entry that contains all others."""
 
 
 def assembly(folder: Path) -> str:

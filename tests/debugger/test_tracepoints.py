@@ -1,4 +1,5 @@
-"""Tracepoints on what clang compiled: what is collected is what the evaluator finds where a breakpoint stops."""
+"""Tracepoints in code that clang compiled: the collected data equals what the evaluator finds where a breakpoint stops.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ COLLECTED = {
     "-O2": ("watched.hip:22", ("r", "$exec", "$v1", "threadIdx")),
 }
 RECOVERED = ("id", "out[id]")
-"""Of -O2, perhaps computed from what is left of them: only the evaluator does."""
+"""Variables at -O2 that may have to be computed from other values, which only the evaluator does."""
 
 
 def made(path: Path, schedule: str = "round-robin") -> Session:
@@ -50,7 +51,7 @@ def tracing(session: Session, place: str, lines: Sequence[str], condition: str |
 
 
 def stopped(session: Session, place: str, texts: Sequence[str], condition: str | None) -> list[tuple[Any, ...]]:
-    """What the evaluator finds of all lanes where a breakpoint stops: thread, lane, instructions, bytes by text."""
+    """The evaluator's results for all lanes where a breakpoint stops: thread, lane, instructions, bytes by text."""
     session.break_at(place, condition=condition)
     rows: list[tuple[Any, ...]] = []
     event = session.run()
@@ -232,7 +233,7 @@ def test_actions_that_are_none(line: str, message: str) -> None:
 
 @pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
 def test_registers_that_are_collected_are_there(compiled: Callable[..., Path], target: str) -> None:
-    """Whatever the size of the file that a target allocates."""
+    """Regardless of the size of the register file that a target allocates."""
     session = made(compiled("watched.hip", target, "-O0"))
     one = tracing(session, "watched.hip:8", ["collect $regs"])
     session.tracing.start(TraceOptions())

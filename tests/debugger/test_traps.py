@@ -1,4 +1,4 @@
-"""Stops behind a debug trap: they show the line of the trap, though the PC is behind it."""
+"""Stops after a debug trap: they show the line of the trap, although the PC is after it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_step_of_an_instruction_leaves_the_trap(compiled: Compile) -> None:
 
 
 def test_traps_are_named(compiled: Compile) -> None:
-    """By the trap handler ABI, where the signal does not tell what they are for."""
+    """By the trap handler ABI, if the signal does not indicate their purpose."""
     session = start(compiled("traps.hip"))
     session.break_at("kern")
     session.run()

@@ -1,4 +1,4 @@
-"""Which names a function's text can have that nobody declares without its variables being at risk."""
+"""Names that a function's text may contain without a declaration and without risk to its variables."""
 
 from __future__ import annotations
 

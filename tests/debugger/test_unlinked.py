@@ -1,4 +1,4 @@
-"""Objects that no linker has seen: their debug information says what it says in the linked code object."""
+"""Objects that are not linked: their debug information equals that of the linked code object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 def session_of(path: Path, folder: Path) -> list[str]:
-    """What the commands print, with addresses and names of files left out."""
+    """The output of the commands, without addresses and the names of files."""
     launch = folder / f"{path.name}.toml"
     launch.write_text(LAUNCH.format(file=path.name))
     debugger = Debugger(launch)

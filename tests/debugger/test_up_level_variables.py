@@ -31,7 +31,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def link_to(session: Session, context: FrameContext) -> None:
-    """Make the frame's canonical frame address what the static link tells."""
+    """Make the frame's canonical frame address equal to the static link."""
     assert context.cfa is not None
     session.data.evaluate(f"$s60 = {context.cfa.places[0].bit_offset // 8}")
 

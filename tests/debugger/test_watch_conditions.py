@@ -1,4 +1,4 @@
-"""Whose condition a watchpoint's is: that of every lane that changed, in the frame that the watchpoint belongs to."""
+"""The lanes and the frame of a watchpoint's condition: every lane that changed, in the frame of the watchpoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNT = 6
 
 
 def accumulating(compiled: Compile, target: str, level: str) -> Session:
-    """A session where lanes are about to add ``1 + k``, ``COUNT`` times."""
+    """A session in which lanes are about to add ``1 + k``, ``COUNT`` times."""
     session = started(compiled, target, level, "accumulate")
     for index, text in enumerate((f"f32[{COUNT * 32}]:arange", "f32[32]:zeros", str(COUNT))):
         session.launch.set_argument(index, text)
@@ -39,7 +39,7 @@ def started(compiled: Compile, target: str, level: str, kernel: str) -> Session:
 
 
 def sums(lane: int) -> list[float]:
-    """What a lane's sum is, one after the other."""
+    """The successive values of a lane's sum."""
     found = [0.0]
     for k in range(COUNT):
         found.append(found[-1] + 32 * k + lane)
@@ -54,7 +54,7 @@ def numbers(event: StopEvent) -> tuple[float, ...]:
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("target", TARGETS)
 def test_any_lane_may_hold(compiled: Compile, target: str, level: str) -> None:
-    """All lanes' sums change by one instruction, and the condition holds for two that are not the first."""
+    """One instruction changes the sums of all lanes; the condition holds for two lanes, neither of them the first."""
     session = accumulating(compiled, target, level)
     made = session.watch("sum", condition="sum > 45 && ($_lane == 5 || $_lane == 9)", every_lane=True)
     event = session.running.proceed()
@@ -68,7 +68,7 @@ def test_any_lane_may_hold(compiled: Compile, target: str, level: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_constant_that_moves_into_a_register(compiled: Compile, target: str) -> None:
-    """At -O2 the sum is a constant before the loop, in a register in it, and nowhere behind it."""
+    """At -O2, the sum is a constant before the loop, in a register inside the loop, and nowhere after it."""
     session = accumulating(compiled, target, "-O2")
     session.focus.move(session.focus.current.with_lane(5))
     session.watch("sum")
@@ -96,7 +96,7 @@ def test_the_past_has_it_too(compiled: Compile) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_frame_is_the_watchpoints(compiled: Compile, target: str) -> None:
-    """A called function that knows no ``x`` writes it; GDB has the same stops on a host."""
+    """A called function that has no ``x`` writes it; GDB has the same stops on a host."""
     session = started(compiled, target, "-O0", "host")
     session.launch.set_argument(0, "i32[32]:zeros")
     session.break_at("accumulate.hip:21", temporary=True)
@@ -113,7 +113,7 @@ def test_the_frame_is_the_watchpoints(compiled: Compile, target: str) -> None:
 
 @pytest.mark.parametrize("level, target", [("-O0", "gfx90a"), ("-O2", "gfx1100")])
 def test_memory_is_read_as_the_expression_is(compiled: Compile, level: str, target: str) -> None:
-    """What is read from memory straight away equals what evaluating finds."""
+    """Reading memory directly gives the same result as evaluating the expression."""
     found = []
     for direct in (True, False):
         session = accumulating(compiled, target, level)

@@ -1,4 +1,4 @@
-"""Watchpoints on the places of bit-fields: they stop where the field changes, not the unit that it shares."""
+"""Watchpoints on bit-fields: they stop when the field changes, not when its storage unit does."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_backwards(compiled: Compile, target: str) -> None:
 
 
 def test_each_lane(compiled: Compile) -> None:
-    """Of the lanes' first change, only odd lanes take part."""
+    """In the first change, only odd lanes take part."""
     session = session_at_the_beginning(compiled, "gfx90a")
     session.watch("local->low", location=True, every_lane=True)
     found = changes(session.running.proceed())

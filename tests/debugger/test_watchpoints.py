@@ -1,4 +1,4 @@
-"""Watchpoints on what clang compiled for two targets: who changes what, in which lanes, and when they go."""
+"""Watchpoints in code that clang compiled for two targets: which lanes change what, and when watchpoints end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _values(event: StopEvent) -> list[tuple[int | None, int | None]]:
 
 
 def test_lds_is_changed_by_whichever_wave(watched: Session) -> None:
-    """Work-item 40 is in another wave of the group where waves have 32 lanes."""
+    """Work-item 40 is in another wave of the group if waves have 32 lanes."""
     wave_size = watched.inferior.wave(1).lane_count
     watched.watch("tile[40]")
     event = watched.running.proceed()
@@ -74,7 +74,8 @@ def test_registers_are_watched_by_stepping(watched: Session) -> None:
 
 
 def test_a_breakpoint_where_a_change_is_told_is_hit_by_the_same_stop(watched: Session) -> None:
-    """The lanes that came there are told of the breakpoint, those that stored of the watchpoint."""
+    """The stop names the breakpoint with the lanes that arrived there, and the watchpoint with the lanes that stored.
+    """
     watched.focus.move(watched.focus.current.with_lane(5))
     begin = watched.time.position
     made = watched.watch("r")

@@ -1,4 +1,4 @@
-"""A code object with kernels of both wave sizes: frames, lanes and variables as each wave has them."""
+"""A code object with kernels of both wave sizes: frames, lanes and variables for each wave's own size."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("name", ["vcc_hi", "exec_hi"])
 def test_upper_halves_of_masks_in_wave32_are_registers(mixed: Path, name: str) -> None:
-    """No lane has a bit there, and code may keep something in them."""
+    """They have no lane's bit, and code may keep other values in them."""
     session = Session()
     session.load(mixed)
     session.launch.set_kernel("kernel32")

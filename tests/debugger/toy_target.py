@@ -26,7 +26,7 @@ from rocdbg.debugger.target.rocgdb_ids import WaveId
 
 
 def wave(number: int, pc: int, exec_mask: int = ~0, lanes: int = 64, kernel: str = "kern") -> WaveInfo:
-    """A wave of the first dispatch, all lanes used; ``exec_mask`` is cut to its lanes."""
+    """A wave of the first dispatch, with all lanes used; ``exec_mask`` is truncated to its lanes."""
     full = (1 << lanes) - 1
     return WaveInfo(
         WaveId(1, 1, 1, number), (0, 0, 0), number - 1, lanes, full, pc, exec_mask & full, (lanes, 1, 1), kernel,
@@ -110,7 +110,7 @@ class DictionaryTarget:
     # -- for tests
 
     def script(self, *moves: Move) -> DictionaryTarget:
-        """Make it runnable: each resume makes the next move."""
+        """Make the target runnable: each resume makes the next move."""
         self.runnable = ScriptedRun(self, list(moves))
         return self
 
@@ -136,7 +136,7 @@ def end(target: DictionaryTarget, request: Resume) -> TargetStop:
 
 @dataclass
 class ScriptedRun:
-    """A `Runnable` that makes one move after another; ``requests`` are what it was asked."""
+    """A `Runnable` that makes one move after another; ``requests`` records the requests that it received."""
 
     target: DictionaryTarget
     moves: list[Move]

@@ -29,7 +29,7 @@ def always_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _alike(texts: Sequence[str]) -> Iterator[str]:
-    """Each condition, and others of its shape: with larger numbers, and with zeros."""
+    """Each condition, and other conditions with the same shape: with larger numbers, and with zeros."""
     for text in texts:
         yield text
         yield NUMBERS.sub(lambda found: str(int(found[0]) + 1), text)
@@ -44,7 +44,7 @@ def _evaluated(session: Session, text: str, thread: int, lanes: int) -> int | No
 
 
 def _compare_answers(session: Session, place: str, texts: Sequence[str]) -> int:
-    """Compare what tables give where a wave has stopped with what the evaluator gives; returns how many there were."""
+    """Compare the results of tables where a wave has stopped with the evaluator's; return the number of comparisons."""
     thread = session.focus.current.thread
     assert thread is not None
     active, pc = session.inferior.active_lanes(thread), session.inferior.wave(thread).pc
@@ -61,7 +61,7 @@ def _compare_answers(session: Session, place: str, texts: Sequence[str]) -> int:
 
 
 def _stops(session: Session, place: str, texts: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Where the program stops with all conditions at a place: some for a lane or thread, some that ignore hits."""
+    """The stops of the program with all conditions at a place: some for a lane or thread, some that ignore hits."""
     made = [session.break_at(place, condition=text) for text in texts]
     for number, one in enumerate(made):
         one.lane = number % 7 if number % 5 == 1 else None

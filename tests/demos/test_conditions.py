@@ -43,7 +43,7 @@ def _open(launch: Path, target: str, mode: str) -> Session:
 
 
 def _places(session: Session) -> list[str]:
-    """A few lines that the first wave comes to."""
+    """A few lines that the first wave reaches."""
     found: list[str] = []
     session.settings.instruction_budget = 0
     session.start()
@@ -110,7 +110,7 @@ def _stops(session: Session, place: str, text: str) -> list[tuple[object, ...]]:
 
 
 def _targets(launch: Path) -> list[str]:
-    """The targets that a demo is built for."""
+    """The targets for which a demo is built."""
     file = tomllib.loads(launch.read_text())["launch"]["file"]
     return [target for target in TARGETS if (launch.parent / file.replace("{arch}", target)).exists()]
 
@@ -122,7 +122,7 @@ EACH_ON_ONE = [(launch, targets[(place + place // 2) % len(targets)]) for place,
 FOLDERS = list(dict.fromkeys(launch.parent for launch in LAUNCHES))
 OF_EACH_DEMO = [[row for row in EACH_ON_ONE if row[0].parent == folder] for folder in FOLDERS]
 EACH_DEMO = [rows[place % len(rows)] for place, rows in enumerate(OF_EACH_DEMO)]
-"""Each demo, at one of its levels of optimisation."""
+"""Each demo, at one of its optimisation levels."""
 
 
 @pytest.mark.truth

@@ -51,7 +51,7 @@ COMMANDS = (
 
 
 def damaged(data: bytes, seed: int) -> bytes:
-    """A copy with some bytes flipped, a stretch overwritten, or its end or middle cut away."""
+    """A copy with some bytes flipped, a range overwritten, or its end or middle removed."""
     rng = random.Random(seed)
     copy = bytearray(data)
     kind = rng.randrange(4)
@@ -72,7 +72,7 @@ def damaged(data: bytes, seed: int) -> bytes:
 
 
 def survive(path: Path, target_id: str | None) -> None:
-    """Run `COMMANDS` on a file; only `rocdbg.Error` may come out of any of them."""
+    """Run `COMMANDS` on a file; none of them may raise anything other than `rocdbg.Error`."""
     session = Session()
     shell = Shell(session, Writer(io.StringIO()), Writer(io.StringIO()))
     try:
@@ -99,5 +99,5 @@ def test_damaged_copies_end_in_errors_only(source: Path, tmp_path: Path) -> None
 
 
 def hash_of(name: str) -> int:
-    """A number that stays the same from run to run."""
+    """A number that is the same in every run."""
     return int.from_bytes(name.encode(), "little") % 1_000_003

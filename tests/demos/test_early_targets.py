@@ -15,7 +15,7 @@ from rocdbg.api import launch_file
 from tests.demos.test_results import DEMOS, EXPECTED, build, reference
 
 VERSION_4 = ("-mcode-object-version=4",)
-"""Apertures come from the queue. With later versions clang 22 reads them at address 0xc0 in functions at -O0."""
+"""Apertures come from the queue. With later versions, clang 22 reads them at address 0xc0 in functions at -O0."""
 WAVE_64 = ("-mwavefrontsize64",)
 CASES = (
     ("matmul", "gfx600", "O2", ()),

@@ -1,4 +1,4 @@
-"""The demo kernels with hand-made debug information: results, builds, and what LLVM's tools say of them."""
+"""The demo kernels with hand-made debug information: results, builds, and the output of LLVM's tools for them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_launch_file_checks_itself(launch: Path, target: str) -> None:
 
 @pytest.mark.llvm
 def test_builds_are_reproduced(tmp_path: Path) -> None:
-    """Byte for byte; what clang compiled only where the compiler calls itself as the one it was built with."""
+    """Byte for byte; clang's output only if the compiler's version is that with which the objects were built."""
     version = subprocess.run(["clang-22", "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
     for demo in build.DEMOS:
         if demo.name not in reference.EXTENSIONS:

@@ -29,7 +29,7 @@ def innermost(session: Session, lane: int) -> FrameContext:
 
 @targets
 def test_every_instruction_of_the_callee(extension: Open, extension_input: Inputs, target: str) -> None:
-    """Arguments that are gone, what a pointer pointed to at the call, and the caller's registers."""
+    """Arguments that no longer exist, targets of pointers at the call, and the caller's registers."""
     n = extension_input("callsites")
     session = extension("callsites", target)
     session.break_at("*weigh")

@@ -19,9 +19,10 @@ ATTRIBUTES = {
     "call_value", "call_data_location", "call_data_value", "call_parameter", "data_member_location", "use_location",
     "data_location", "allocated", "associated", "rank",
 }
-"""Those of the document, without `static_link` and `vtable_elem_location`: no HIP program has such functions."""
+"""The attributes of the document, except `static_link` and `vtable_elem_location`: no HIP program has such functions.
+"""
 NOT_ON_AMDGPU = {"def_cfa", "def_cfa_sf"}
-"""The CFA is never in the default address space: no stack is."""
+"""The CFA is never in the default address space, because no stack is."""
 
 
 def _entries(die: Die) -> Iterator[Die]:
@@ -77,7 +78,7 @@ def test_attributes(found: tuple[set[str], set[str]]) -> None:
 
 @pytest.mark.llvm
 def test_call_frame_instructions() -> None:
-    """Of the instructions that define rules, those of A.6.4.2."""
+    """The instructions of A.6.4.2 that define rules."""
     seen: set[str] = set()
     for path in OBJECTS:
         run = subprocess.run(

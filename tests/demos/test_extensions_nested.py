@@ -1,4 +1,4 @@
-"""The nested if/then/else: at every instruction, in each dialect, each lane stands where the source says it does."""
+"""The nested if/then/else: at every instruction and in each dialect, each lane is where the source says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whole wave mode, structs in pieces, overlaid arrays, implicit pointers, embedded source: values against NumPy."""
+"""Whole wave mode, structs in pieces, overlaid arrays, implicit pointers, embedded source: values compared with NumPy.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +189,7 @@ def test_concurrent_iterations(extension: Open, extension_input: Inputs, target:
 
 @targets
 def test_overlaid_row(extension: Open, extension_input: Inputs, target: str) -> None:
-    """While elements base to base + 3 are in registers, memory does not have them yet."""
+    """While elements base to base + 3 are in registers, memory does not contain them yet."""
     session = extension("overlay", target)
     inputs = extension_input("overlay").reshape(100, 16)
     final = inputs * inputs + np.arange(16, dtype=np.int32)
@@ -221,7 +222,7 @@ def test_number_of_iterations(extension: Open) -> None:
 
 
 def pointee(pointer: LocationDescription, context: FrameContext, size: int = 8) -> LocationDescription:
-    """Where the object is that an implicit pointer of `size` bytes points to."""
+    """The location of the object to which an implicit pointer of `size` bytes points."""
     value = dwarf.evaluate(bytes((0x94, size)), context, kind="value", initial=(pointer,))  # DW_OP_deref_size
     assert isinstance(value, dwarf.Value)
     return dwarf.dereference(value, context)

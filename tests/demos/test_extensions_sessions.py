@@ -38,7 +38,7 @@ def test_session(path: Path) -> None:
 @pytest.mark.parametrize("dialect", ["proposal2020", "llvm22"])
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_dialects_look_the_same(target: str, dialect: str) -> None:
-    """A session on the nested example does not show how its debug information is encoded."""
+    """A session on the nested example does not show in which dialect its debug information is encoded."""
     expected = (HERE / "golden" / f"nested_{target}.txt").read_text(encoding="utf-8")
     expected = expected.replace("nested/nested.toml", f"nested/nested.{dialect}.toml")
     assert golden.run(golden.read_script(expected)) == expected

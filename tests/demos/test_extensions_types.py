@@ -1,4 +1,4 @@
-"""A vector base type, dynamic arrays behind descriptors, an overlaid nibble, pointers to members: against NumPy."""
+"""A vector base type, dynamic arrays with descriptors, an overlaid nibble, pointers to members: compared with NumPy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_values_of_every_lane(stopped: Open, extension_input: Inputs, target: st
 
 
 def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
-    """A.5.1: N elements, each one as the entry says without the attribute."""
+    """A.5.1: N elements, each as the entry describes without the attribute."""
     type_ = stopped("gfx90a").data.evaluate("v", Focus(1, 0)).type
     assert isinstance(type_, VectorType)
     assert (type_.count, type_.element.size, type_.size) == (4, 4, 16)

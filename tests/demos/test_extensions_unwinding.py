@@ -43,7 +43,7 @@ LOST = {
 
 @dataclass(frozen=True)
 class Call:
-    """What a caller had in its registers at a call, by register name; and where it goes on."""
+    """The contents of a caller's registers at a call, by register name, and the return address."""
 
     caller: str
     returns_to: int
@@ -65,7 +65,7 @@ def top(session: Session) -> FrameContext:
 
 
 def check_frames(session: Session, calls: list[Call], wave_size: int) -> int:
-    """Unwind from here and compare with what the callers had; returns the number of registers compared."""
+    """Unwind from here and compare with the callers' registers; return the number of registers compared."""
     context: FrameContext | None = top(session)
     compared = 0
     lost: set[str] = set()
@@ -190,7 +190,7 @@ def test_spilled_register_is_written_where_it_is(
 
 
 def in_words(rule: object, dialect: str) -> str:
-    """A rule of a row without its encoding."""
+    """A rule of a row, without its encoding."""
     expression = getattr(rule, "expression", None)
     if expression is None:
         return str(rule)

@@ -33,7 +33,7 @@ PAIRS = {
     "a recovered value": ("rocdbg/debugger/frames/recovered_values.py", "rocdbg/debugger/frames/recovered_compiled.py"),
     "the active lanes": ("rocdbg/debugger/frames/active_lanes.py", "rocdbg/debugger/frames/active_lanes_compiled.py"),
 }
-"""What the rule is about: where it is evaluated, where it is compiled."""
+"""The subject of the rule: where it is evaluated, and where it is compiled."""
 STOPS = 2
 Rows = list[tuple[Any, ...]]
 
@@ -47,7 +47,7 @@ def test_the_architecture_names_both_forms(pair: str) -> None:
 
 
 def _names(session: Session) -> list[str]:
-    """Variables that are in scope, by names that mean these and no others."""
+    """Variables in scope whose names are unambiguous."""
     frame = session.inferior.chain(session.focus.current).get(0)
     assert frame is not None
     rows = [*session.data.arguments(frame)]
@@ -66,7 +66,7 @@ def _has_both_forms(session: Session, name: str) -> bool:
 
 
 def _evaluated(session: Session, place: str, texts: list[str]) -> Rows:
-    """What the evaluator finds of all lanes where waves stop: thread, lane, bytes by text."""
+    """The evaluator's results for all lanes where waves stop: thread, lane, bytes by text."""
     session.break_at(place)
     rows: Rows = []
     event = session.run()
@@ -88,7 +88,7 @@ def _evaluated(session: Session, place: str, texts: list[str]) -> Rows:
 
 
 def _collected(session: Session, place: str, texts: list[str]) -> tuple[Rows, bool | None]:
-    """What a tracepoint collects there; whether compiled code did, where waves came after the first."""
+    """The data that a tracepoint collects there, and whether compiled code collected it for waves after the first."""
     one = session.break_at(place, form=Tracepoint)
     assert isinstance(one, Tracepoint)
     session.set_actions(one, [f"collect {', '.join(texts)}"])

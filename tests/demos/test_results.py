@@ -1,4 +1,4 @@
-"""Every demo kernel, on every target it is built for: the buffers it leaves equal NumPy's."""
+"""Every demo kernel, on every target for which it is built: its final buffers equal NumPy's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.breadth import EVERYTHING
 
 DEMOS = Path(__file__).resolve().parent.parent.parent / "demo_kernels"
 SOME = ("divergence", "matmul", "ramp")
-"""Demos that `./test` builds: one of HIP, OpenCL and assembly each."""
+"""Demos that `./test` builds: one each of HIP, OpenCL and assembly."""
 FAULTY = ("wildaccess", "trap")  # their point is not to end well
 
 
@@ -115,7 +115,7 @@ def test_checked_in_arrays_are_those_of_the_reference() -> None:
 @pytest.mark.truth
 @pytest.mark.llvm
 def test_build_script_reproduces_the_code_objects() -> None:
-    """Byte for byte, where the compiler is the very one they were built with."""
+    """Byte for byte, if the compiler is the one with which they were built."""
     clang = subprocess.run(["clang-22", "--version"], capture_output=True, text=True, check=True).stdout
     dump = subprocess.run(
         [shutil.which("llvm-dwarfdump-22") or "", "--debug-info", str(DEMOS / "saxpy/saxpy.O0.gfx90a.co")],

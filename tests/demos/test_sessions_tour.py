@@ -12,7 +12,7 @@ EXPECTED = Path(__file__).parent / "tour.txt"
 
 
 def test_the_tour() -> None:
-    """What `./demo` shows without a terminal. ``ROCDBG_UPDATE_GOLDEN=1`` writes the expected text anew."""
+    """The output of `./demo` without a terminal. ``ROCDBG_UPDATE_GOLDEN=1`` writes the expected text again."""
     done = subprocess.run(
         [sys.executable, "-m", "rocdbg", "-q", "-nx", "-batch", "-x", "demo_kernels/tour.rocdbg",
          "demo_kernels/divergence/divergence.toml"],

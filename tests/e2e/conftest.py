@@ -1,4 +1,4 @@
-"""Kernels compiled with clang-22 and sessions on them; and the comparison with what a kernel wrote down itself."""
+"""Kernels compiled with clang-22, and sessions on them; comparison with the values that a kernel itself stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rocdbg.launch.spec import ArgumentSpec
 SOURCES = Path(__file__).parent / "sources"
 ITEMS, GROUP_SIZE, SLOTS = 160, 80, 64
 UNTOUCHED = 0x5A5A_5A5A_5A5A_5A5A
-"""What the trace buffer holds where nothing was stored."""
+"""The contents of the trace buffer where nothing was stored."""
 _TRACE = re.compile(r"^\s*(TRACEF?)\((.+?), (.+)\);\s*$")
 
 Start = Callable[..., Session]
@@ -75,7 +75,7 @@ class Comparison:
 
 
 def item_of(session: Session, thread: int, lane: int) -> int:
-    """The work-item of a lane, counted over the whole grid."""
+    """The number of a lane's work-item, counted over the whole grid."""
     wave = session.inferior.wave(thread)
     return wave.workgroup[0] * GROUP_SIZE + wave.index * wave.lane_count + lane
 
@@ -155,7 +155,7 @@ def trace() -> Callable[..., Comparison]:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """``compiled("flow.hip", "gfx90a", "-O2")``: the path of a code object. More words are more options."""
+    """``compiled("flow.hip", "gfx90a", "-O2")``: the path of a code object. Further words are further options."""
     folder = tmp_path_factory.mktemp("e2e")
 
     def compile_(source: str, target: str = "gfx90a", *options: str) -> Path:

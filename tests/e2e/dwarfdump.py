@@ -1,4 +1,4 @@
-"""A second opinion on where variables are: llvm-dwarfdump's text, evaluated by hand for one lane."""
+"""A second opinion on the locations of variables: llvm-dwarfdump's text, evaluated by hand for one lane."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MASK = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Located:
-    """The entries of one variable: (low, high, expression); high 0 for everywhere."""
+    """The entries of one variable: (low, high, expression); high is 0 for everywhere."""
 
     entries: tuple[tuple[int, int, str], ...]
 
@@ -33,7 +33,7 @@ class Located:
         return any("DW_OP_addr" in text for _, _, text in self.entries)
 
     def at(self, pc: int) -> str | None:
-        """The expression that holds at an address of the file."""
+        """The expression in force at an address of the file."""
         for low, high, text in self.entries:
             if high == 0 or low <= pc < high:
                 return text
@@ -81,7 +81,7 @@ def instructions(session: Session) -> list[int]:
 
 
 class ByHand:
-    """Evaluates upstream clang's expressions for one lane, straight from the words of llvm-dwarfdump."""
+    """Evaluates upstream clang's expressions for one lane, directly from the text of llvm-dwarfdump."""
 
     def __init__(self, session: Session, thread: int, lane: int, frame_base: Exprloc | None) -> None:
         assert session.inferior.target is not None
@@ -92,7 +92,7 @@ class ByHand:
         self.flat_scratch = session.inferior.need_program().code_object.target.name in ("gfx942", "gfx1100")
 
     def read(self, text: str, size: int) -> bytes | None:
-        """The bytes of a variable; ``None`` when a part of it is not there."""
+        """The bytes of a variable; ``None`` if a part of it does not exist."""
         data = b""
         operations: list[str] = []
         pieces = False

@@ -1,4 +1,4 @@
-"""What is assigned to a variable of one lane reaches that lane's code, and no other lane's."""
+"""A value assigned to a variable of one lane reaches that lane's code, and no other lane's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LANE = 5
 
 
 def bits(number: float) -> int:
-    """A double as the trace buffer holds it."""
+    """A double, as the trace buffer holds it."""
     return int.from_bytes(struct.pack("<d", number), "little", signed=True)
 
 
@@ -58,7 +58,7 @@ def stop_at_marks(session: Session) -> None:
 
 
 def trace_at_exit(session: Session) -> Bits:
-    """Run to the end; the trace buffer, int64[slots, items]."""
+    """Run to the end; return the trace buffer, int64[slots, items]."""
     event = session.running.proceed()
     while event.reason is StopReason.BREAKPOINT:
         event = session.running.proceed()
@@ -69,7 +69,7 @@ def trace_at_exit(session: Session) -> Bits:
 
 
 def changes(before: Bits, after: Bits) -> dict[tuple[int, int], int]:
-    """What differs: (slot, item) and the new number."""
+    """The differences: (slot, item) and the new number."""
     return {(int(s), int(i)): int(after[s, i]) for s, i in zip(*np.nonzero(before != after), strict=True)}
 
 

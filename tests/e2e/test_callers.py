@@ -1,4 +1,4 @@
-"""Variables of outer and inline frames, where called functions have saved the registers they are in."""
+"""Variables of outer and inline frames whose registers called functions have saved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALWAYS_THERE = {
             ("middle", "scaled"), ("middle", "kept"), ("middle", "gid")},
 }
 COMPILER_IS_WRONG = {("-O2", "middle", "x")}
-"""Its location begins behind the instruction that gives its register to another value."""
+"""The variable's location begins after the instruction that gives its register to another value."""
 
 CASES = [
     ("gfx90a", ["-O0"]), ("gfx90a", ["-O1"]), ("gfx90a", ["-O2"]), ("gfx942", ["-O2"]),

@@ -1,4 +1,4 @@
-"""Kernels that go wrong: who did what where, what can still be looked at, and that one can go on afterwards."""
+"""Kernels with faults: the fault's lanes, kind and place, what can still be examined, and continuing afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.llvm
 Launch = Callable[..., Session]
 SOURCE = "faults.hip"
 CULPRIT = 70
-"""The work-item that goes wrong in most kernels, given as their second argument."""
+"""The work-item that causes the fault in most kernels, passed as their second argument."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def line_of(mark: str) -> int:
 
 @dataclass(frozen=True)
 class Fault:
-    """What a kernel's stop must say; ``locals`` are values in the innermost frame at -O0."""
+    """The required report of a kernel's stop; ``locals`` are values in the innermost frame at -O0."""
 
     kernel: str
     signal: str

@@ -1,4 +1,4 @@
-"""Values recovered from machine code, at every instruction: they are what the kernel stored."""
+"""Values recovered from machine code, at every instruction: they equal the values that the kernel stored."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ BUILDS = [
     ("gfx90a", ["-O2"]), ("gfx942", ["-O1"]), ("gfx1030", ["-O2"]), ("gfx1100", ["-O2"]), ("gfx1100", ["-O3", W64]),
 ]
 SAMPLE = 7 if EVERYTHING else 31
-"""One lane in so many is looked at at each instruction: others at the next."""
+"""One lane in this many is examined at each instruction, and other lanes at the next."""
 EVERY = 1 if EVERYTHING else 2
-"""It stops at one of so many instructions."""
+"""The test stops at one of this many instructions."""
 
 
 def instructions(session: Session) -> list[int]:

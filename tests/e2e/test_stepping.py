@@ -1,4 +1,4 @@
-"""Steps go where the focused lane goes: line sequences against a model of the source, and returned values."""
+"""Steps follow the focused lane: line sequences compared with a model of the source, and returned values."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def depth_lines(n: int) -> list[int]:
 
 
 def walk_lines(i: int, into: bool) -> list[int]:
-    """The lines of ``walk`` that item ``i`` passes, from line 55 on."""
+    """The lines of ``walk`` that item ``i`` executes, from line 55 on."""
     acc = first_value(i)
     lines = [55, 56]
     lines += [63] if i % 2 else [57, 58, 59 if i % 4 == 0 else 61, 62]
@@ -168,7 +168,7 @@ def test_until_and_advance_leave_loops_with_the_lane(launch: Launch) -> None:
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_recursion_is_as_deep_as_the_lane_asks(launch: Launch, target: str) -> None:
-    """All lanes stand in the innermost call together, where those that went less deep are not active."""
+    """All lanes are in the innermost call together; the lanes that recursed less deeply are not active there."""
     session = launch("walk", target)
     session.break_at("depth", temporary=True, condition="n == 0 && $_lane == 2 && $_thread == 1")
     event = session.run()
@@ -203,7 +203,7 @@ RETURNS: list[tuple[str, Callable[[int], str]]] = [
     ("mixed", lambda i: f"{{c = {65 + i % 26} '{chr(65 + i % 26)}', s = {-i}, d = {2 * i}}}"),
 ]
 CHANGED = {"vec", "mixed"}
-"""Of what these return only one member is used: at -O1 and up the compiler drops the others."""
+"""Only one member of these results is used: from -O1 on, the compiler drops the others."""
 
 
 LEVELS = ("-O0", "-O2")

@@ -1,4 +1,4 @@
-"""Each lane's variables are that lane's: compared with what the kernels themselves store, and with llvm-dwarfdump."""
+"""Each lane's variables are that lane's own: compared with values that the kernels store, and with llvm-dwarfdump."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARGUMENTS = {
     "device_lds.hip": ("device_lds", ["7"]),
 }
 SAMPLE = {"types.hip": 8, "flow.hip": 4, "spaces.cl": 4, "lds.hip": 4, "device_lds.hip": 1}
-"""One lane in so many is looked at on each line: others on the next. In ``./test`` a third of them."""
+"""One lane in this many is examined on each line, and other lanes on the next; in ``./test``, a third of them."""
 if not EVERYTHING:
     SAMPLE = {source: 3 * share for source, share in SAMPLE.items()}
 W64 = "-mwavefrontsize64"

@@ -16,12 +16,12 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 KERNEL = "kern"
 ELEMENTS = 64
-"""Ints in the kernel's buffer: 0, 1, 2..."""
+"""The number of ints in the kernel's buffer: 0, 1, 2..."""
 SECOND_ARGUMENT = 7
 C = ["-x", "c"]
 OPENCL = ["-x", "cl", "-cl-std=CL2.0"]
 NEEDED_LIBRARIES = ["-Wl,--as-needed", "-lstdc++"]
-"""Only where the program uses it: its functions would be found by the names of the program's."""
+"""Only if the program uses the library: otherwise, its functions would be found by the names of the program's."""
 BOTH_SETTINGS = [
     "debuginfod enabled off",
     "debug-file-directory /nonexistent",  # the C library's types and functions are no part of the program

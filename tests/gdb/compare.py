@@ -1,4 +1,4 @@
-"""Run the sessions through rocdbg and compare its answers with GDB's."""
+"""Run the sessions through rocdbg, and compare its answers with GDB's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.gdb.session_files import Command, Session, read_golden, read_session
 
 @dataclass(frozen=True)
 class Pair:
-    """A command, GDB's answer and rocdbg's, both normalised."""
+    """A command, and the normalised answers of GDB and rocdbg."""
 
     session: str
     area: str
@@ -54,7 +54,7 @@ def make_shell(program: str, folder: Path) -> tuple[Shell, io.StringIO]:
 
 
 def following(rest: Iterator[str]) -> Callable[[str], str]:
-    """A reader of the rest of a block; raises EOFError when more is wanted."""
+    """A reader of the rest of a block; raises EOFError if more lines are requested."""
 
     def read(prompt: str) -> str:
         for line in rest:
@@ -65,7 +65,7 @@ def following(rest: Iterator[str]) -> Callable[[str], str]:
 
 
 def answers(session: Session, folder: Path) -> list[str]:
-    """What rocdbg says to each command. ``folder`` keeps the code objects."""
+    """rocdbg's answers to the commands. ``folder`` keeps the code objects."""
     with contextlib.chdir(PROGRAMS):
         shell, text = make_shell(session.program, folder)
         found = []
@@ -87,7 +87,7 @@ def compare(name: str, folder: Path) -> list[Pair]:
     recorded = read_golden(name, session)
     pairs = []
     ahead = 0
-    """Values that rocdbg's history has more than GDB's, by pairs that differ."""
+    """The number of values that rocdbg's history has in addition to GDB's, by pairs that differ."""
     for command, expected, got in zip(session.commands, recorded, answers(session, folder), strict=True):
         line = command.lines[0]
         gdb, rocdbg = _compared(command, expected, _renumbered(got, -ahead))

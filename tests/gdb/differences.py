@@ -32,7 +32,7 @@ what a device cannot do; what rocdbg could do and does not; what rocdbg does oth
 
 
 class Row(NamedTuple):
-    """A command, which occurrence of it in the session (from 1), and both answers."""
+    """A command, the number of its occurrence in the session (from 1), and both answers."""
 
     command: str
     occurrence: int
@@ -79,7 +79,7 @@ def read(name: str) -> dict[Row, str]:
 
 
 def write(name: str, rows: dict[Row, str]) -> None:
-    """Write a session's rows in their order; a heading stands where the reason becomes another."""
+    """Write a session's rows in their order, with a heading wherever the reason changes."""
     path = FOLDER / f"{name}.txt"
     if not rows:
         path.unlink(missing_ok=True)

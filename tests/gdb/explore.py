@@ -30,26 +30,26 @@ from tests.gdb.record import SETTINGS as RECORDING
 from tests.gdb.session_files import Session
 
 STOPPING = re.compile(r"(next|step|continue|finish|until|stepi|nexti|advance|return|jump|run|kill|start|call)\b")
-"""What moves the program: where that differs, all that follows does."""
+"""Commands that move the program: if their answers differ, all later answers do."""
 MARK = "\2\n"
-"""Stands after each answer: GDB takes the lines of a block that it refuses for commands, with a prompt each."""
+"""A mark after each answer: GDB executes the lines of a block that it refuses as commands, with a prompt for each."""
 THREAD = re.compile(r"(?m)^(Thread 1 \().*$")
 HISTORY = re.compile(r"\$\$?\d*(?!\w)|show values|(p|print|output|call|inspect|x)(/\w*)?$")
-"""What is about the history, or about what was shown before."""
+"""Commands about the history, or about earlier output."""
 CODE = re.compile(r"(?m)^(=>|  ) (ADDRESS[^\n:\t]*(?:::[^\n:\t]*)*):\t.*$")
-"""An instruction: each side has its own."""
+"""An instruction, which differs between the two sides."""
 OFFSET = re.compile(r"\+\d+>")
 HOST_SYMBOLS = re.compile(
     r"(?m)^(?:ADDRESS  .*|No line number information available for address ADDRESS <_ZN?K?S.*>)\n"
 )
-"""Of the C and C++ libraries, which only the host's program has."""
+"""Symbols of the C and C++ libraries, which only the host's program has."""
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?: '[^\n]*')?")
 SHOWN = 12
-"""Lines of an answer that are printed."""
+"""The maximum number of printed lines of an answer."""
 
 
 def recorded(made: Session, folder: Path) -> list[str]:
-    """GDB's answers, as many as it gave before it ended."""
+    """GDB's answers up to its end."""
     program = folder / made.program
     if not program.exists():
         build.build_native(made.program, folder)
@@ -75,7 +75,9 @@ def recorded(made: Session, folder: Path) -> list[str]:
 
 
 def pairs(made: Session, folder: Path) -> list[tuple[str, str, str]]:
-    """(command, GDB's answer, rocdbg's), until what moves the program differs or ends in a signal or in its caller."""
+    """(command, GDB's answer, rocdbg's), until a command that moves the program differs, or ends in a signal or in its
+    caller.
+    """
     found = []
     ahead = 0
     theirs = recorded(made, folder)
@@ -100,7 +102,7 @@ def pairs(made: Session, folder: Path) -> list[tuple[str, str, str]]:
 
 
 def _shared(text: str) -> str:
-    """An answer without what a program on the host and one on a device cannot have in common."""
+    """An answer without the parts that a program on the host and one on a device cannot share."""
     text = THREAD.sub(r"\1...", normalise(text))
     if CODE.search(text):
         text = OFFSET.sub("+N>", CODE.sub(r"\1 \2:", text))
@@ -119,7 +121,7 @@ def _shape(text: str) -> str:
 
 @contextlib.contextmanager
 def zeroed() -> Iterator[None]:
-    """Programs are built with their variables zero at first."""
+    """Programs are built so that their variables are initially zero."""
     plain = build._compile
     build._compile = lambda command: plain([command[0], "-ftrivial-auto-var-init=zero", *command[1:]])
     yield
@@ -128,7 +130,7 @@ def zeroed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def loaded(sources: list[str]) -> Iterator[list[str]]:
-    """The programs' names; sources of one's own lie among the others meanwhile."""
+    """The programs' names; the user's own sources are among them meanwhile."""
     own = [build.PROGRAMS / Path(each).name for each in sources if Path(each).suffix]
     for each in sources:
         if Path(each).suffix:

@@ -10,7 +10,7 @@ import re
 from tests.gdb.build import HERE, PROGRAMS
 
 NO_DEBUG_INFORMATION = re.compile(r"\n?Non-debugging symbols:\n.*", re.DOTALL)
-"""The symbols of the host's C library and start-up code in `info functions` and its like."""
+"""The symbols of the host's C library and start-up code in `info functions` and similar commands."""
 RULES: list[tuple[str, str]] = [
     # the program's start and end, and the tool's remarks on threads
     (r"(?m)^Starting (program: .*|kernel .*)$", "Starting ..."),
@@ -67,7 +67,7 @@ COMPILED = [(re.compile(pattern), replacement) for pattern, replacement in RULES
 
 
 def normalise(text: str) -> str:
-    """An answer without what the two sides cannot share."""
+    """An answer without the parts that the two sides cannot share."""
     for folder, name in ((PROGRAMS, "<programs>"), (HERE, "<tests>")):
         text = text.replace(str(folder), name)
     text = NO_DEBUG_INFORMATION.sub("", text)

@@ -69,7 +69,9 @@ NUMBERS = [
 
 @dataclass
 class Names:
-    """What a source has to fill templates with; ``chains`` and ``right`` by function, those of no function under ''."""
+    """The names in a source for filling templates; ``chains`` and ``right`` by function, those outside functions under
+    ''.
+    """
 
     lines: int
     file: str

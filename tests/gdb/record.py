@@ -14,7 +14,7 @@ from tests.gdb.normalise import NO_DEBUG_INFORMATION
 from tests.gdb.session_files import Session, read_session, session_names, write_golden
 
 END = "\1\n"
-"""The prompt: GDB reads a pipe and echoes nothing, so that the answers are what stands between two of them."""
+"""The prompt: GDB reads a pipe and echoes nothing, so each answer is the text between two prompts."""
 BLOCK_PROMPTS = re.compile(r"(?m)^[ >]*>")
 SETTINGS = [
     "width 0",
@@ -25,7 +25,7 @@ SETTINGS = [
 
 
 def record(session: Session, folder: Path) -> list[str]:
-    """GDB's answer to each command. Raises ValueError when it gave another number of them."""
+    """GDB's answer to each command. Raises ValueError if GDB gave another number of answers."""
     program = build_native(session.program, folder)
     command = ["gdb", "-q", "-nx", *(word for text in SETTINGS for word in ("-iex", f"set {text}")), str(program)]
     typed = "".join(line + "\n" for each in session.commands for line in each.lines)

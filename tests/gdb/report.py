@@ -17,7 +17,7 @@ from tests.gdb.session_files import session_names
 
 
 def shown(pair: Pair) -> str:
-    """A differing pair: the command, then GDB's lines behind ``-`` and rocdbg's behind ``+``."""
+    """A differing pair: the command, then GDB's lines after ``-`` and rocdbg's after ``+``."""
     lines = [f"-{line}" for line in pair.gdb.splitlines()] + [f"+{line}" for line in pair.rocdbg.splitlines()]
     return "\n".join([f"[{pair.session}, {pair.area}] {pair.command}", *lines])
 

@@ -1,4 +1,4 @@
-"""How many answers are equal, by area: a table for the report. What counts in tests are pairs (`differences.py`)."""
+"""The number of equal answers by area, as a table for the report. Tests use the pairs (`differences.py`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Scores = dict[str, tuple[int, int]]
 
 
 def score(pairs: Iterable[Pair]) -> Scores:
-    """The scores of the pairs, areas in alphabetical order."""
+    """The scores of the pairs, with areas in alphabetical order."""
     total: Counter[str] = Counter()
     equal: Counter[str] = Counter()
     for pair in pairs:

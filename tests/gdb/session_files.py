@@ -24,12 +24,12 @@ CHOICE = re.compile(r"\[\[(.*?)\]\](?!\])")
 
 @dataclass
 class Command:
-    """A command with its block's lines, and the area that it is counted for."""
+    """A command with its block's lines, and the area to which it belongs."""
 
     area: str
     lines: list[str]
     first: int | None = None
-    """How many lines of its answer count; all without it."""
+    """The number of lines of its answer that are compared; None: all of them."""
 
     def counted(self, answer: str) -> str:
         """The part of an answer that is compared."""
@@ -82,7 +82,7 @@ def golden_path(name: str) -> Path:
 
 
 def write_golden(name: str, session: Session, answers: list[str]) -> None:
-    """Record the answers, one to each command: each after its command, lines of a block behind ``>``."""
+    """Record the answers, each after its command; lines of a block follow ``>``."""
     text = []
     for command, answer in zip(session.commands, answers, strict=True):
         text.append(PROMPT + "\n>".join(command.lines) + "\n" + answer)
@@ -90,7 +90,7 @@ def write_golden(name: str, session: Session, answers: list[str]) -> None:
 
 
 def read_golden(name: str, session: Session) -> list[str]:
-    """The recorded answers, one to each command. Raises ValueError when they are of other commands."""
+    """The recorded answers, one for each command. Raises ValueError if they belong to other commands."""
     text = golden_path(name).read_text(encoding="utf-8")
     answers = []
     for index, command in enumerate(session.commands):

@@ -18,7 +18,7 @@ from tests.gdb.session_files import expanded, read_session, session_names
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keeps the programs' code objects: several sessions share one."""
+    """Caches the programs' code objects, because several sessions share one."""
     return tmp_path_factory.mktemp("gdb")
 
 

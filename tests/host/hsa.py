@@ -1,4 +1,4 @@
-"""The HSA runtime's interface through ctypes, as far as the tests' client uses it; nothing but Python is needed."""
+"""The part of the HSA runtime's interface that the tests' client uses, through ctypes; it needs only Python."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def status_of(name: str, *arguments: Any) -> int:
 
 
 def refused(status: int, name: str, *arguments: Any) -> None:
-    """A call has to fail with a status."""
+    """Check that a call fails with a status."""
     got = status_of(name, *arguments)
     assert got == status, f"{name}: {got:#x}, not {status:#x}"
 
 
 def out(name: str, *arguments: Any, kind: Any = c_uint64) -> Any:
-    """Call a function whose last argument is where it leaves its result."""
+    """Call a function whose last argument receives its result."""
     value = kind()
     call(name, *arguments, byref(value))
     return value.value
 
 
 def info(name: str, handle: int, attribute: int, kind: Any = c_uint32) -> Any:
-    """An attribute: a number, text where ``kind`` is bytes, a tuple where it is an array."""
+    """An attribute: a number; text if ``kind`` is bytes; a tuple if it is an array."""
     if kind is bytes:
         room = ctypes.create_string_buffer(256)
         call(name, handle, attribute, room)
@@ -74,7 +74,7 @@ def info(name: str, handle: int, attribute: int, kind: Any = c_uint32) -> Any:
 
 
 def each(name: str, *arguments: int) -> list[int]:
-    """The handles that an iterating function gives."""
+    """The handles that an iterating function reports."""
     found: list[int] = []
 
     @ctypes.CFUNCTYPE(c_uint32, c_uint64, c_void_p)
@@ -87,7 +87,7 @@ def each(name: str, *arguments: int) -> list[int]:
 
 
 class Gpu:
-    """An agent, its pools, and what the clients do with them again and again."""
+    """An agent, its pools, and common operations of the clients."""
 
     def __init__(self, index: int = 0) -> None:
         agents = each("hsa_iterate_agents")
@@ -117,7 +117,7 @@ def signal(value: int = 1) -> int:
 
 
 def wait(handle: int, value: int = 0, condition: int = EQ, timeout: int = 20_000_000_000) -> int:
-    """Wait for a signal; returns the value it then has."""
+    """Wait for a signal; return its value."""
     return raw("hsa_signal_wait_scacquire", handle, condition, value, timeout, 0)
 
 
@@ -169,7 +169,7 @@ class Queue:
         self.base, self.doorbell, self.size = struct.unpack("<QQI", ctypes.string_at(self.address + 8, 20))
 
     def submit(self, packet: bytes) -> None:
-        """Put 64 bytes into the queue, the header last, and ring."""
+        """Put 64 bytes into the queue, the header last, and ring the doorbell."""
         index = raw("hsa_queue_add_write_index_screlease", self.address, 1)
         while index - raw("hsa_queue_load_read_index_scacquire", self.address) >= self.size:
             pass
@@ -215,7 +215,7 @@ class Queue:
 
 
 def read(address: int, size: int) -> bytes:
-    """Bytes of memory, the GPU's too: the program has them at the same addresses."""
+    """Bytes of memory, including the GPU's, which the program has at the same addresses."""
     return ctypes.string_at(address, size)
 
 

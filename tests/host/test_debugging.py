@@ -40,7 +40,7 @@ def command(code: Path, task: str, *commands: str) -> list[str]:
 
 
 def debug(code: Path, task: str, *commands: str) -> list[str]:
-    """Lines of a session; process ids, addresses and places of files are left out."""
+    """The lines of a session, without process ids, addresses and places of files."""
     return session(command(code, task, *commands))
 
 
@@ -56,7 +56,7 @@ def session(words: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("condition", ["gridDim.x == 2", "$_dispatch == 2"])
 def test_a_condition_about_its_dispatch(code: Path, condition: str) -> None:
-    """What is known of the first dispatch was taken for what is of all."""
+    """Facts about the first dispatch must not be used for all dispatches."""
     lines = debug(code, "grids", f"break process_a.hip:7 if {condition}", "run", "print $_dispatch", "info breakpoints")
     assert "$1 = 2" in lines
     assert f"\tstop only if {condition} (target evals)" in lines
@@ -116,7 +116,7 @@ def test_an_interrupt_stops_the_gpu_and_memory_lets_it_go_on(code: Path) -> None
 
 @pytest.mark.parametrize("watched", ["data[5]", "i"])
 def test_watched_memory_may_be_freed(code: Path, watched: str) -> None:
-    """Of the program, and of the waves of a dispatch that is over. Neither is looked at any more."""
+    """Memory of the program, and of the waves of an ended dispatch. The debugger examines neither any more."""
     freeing = SOURCES / "freeing.py"
     lines = session([
         *rocdbg("break process_a.hip:7", "run", f"watch -l {watched}", "delete 1", "continue"),
@@ -126,7 +126,7 @@ def test_watched_memory_may_be_freed(code: Path, watched: str) -> None:
 
 
 def test_a_program_by_its_name_events_and_detaching(code: Path) -> None:
-    """Detached, it goes on past its catchpoint, and rocdbg stays until it has ended."""
+    """After it is detached, the program continues past its catchpoint, and rocdbg stays until the program has ended."""
     debugged = SOURCES / "debugged.py"
     lines = session(rocdbg(
         f"file {sys.executable}", f"set args {debugged} {code} loop", "catch load", "catch dispatch begin scale", "run",

@@ -1,4 +1,4 @@
-"""What the runtime library changes in fat binaries before an old HIP reads them: the kinds of two hidden arguments."""
+"""Changes of the runtime library in fat binaries before an old HIP reads them: the kinds of two hidden arguments."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_compression_that_cannot_be_undone_is_named(library: RuntimeLibrary, t
 
 
 def elf(data: bytes) -> bytes:
-    """An ELF file of its header, these bytes and a table of one section."""
+    """An ELF file with its header, these bytes and a table of one section."""
     head = b"\x7fELF" + bytes(36) + struct.pack("<Q", 64 + len(data)) + bytes(10) + struct.pack("<HHH", 64, 1, 0)
     return head + data + bytes(64)
 

@@ -34,7 +34,7 @@ hip = _module(HERE.parents[1] / "demo_kernels" / "programs" / "build.py")
 
 @pytest.fixture(scope="module")
 def answers(library: RuntimeLibrary, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], str]:
-    """What the program says about each check on each GPU, and its errors."""
+    """The program's results for each check on each GPU, and its errors."""
     folder = tmp_path_factory.mktemp("pictures")
     build = _module(COMPILING).builder(folder)
     for target in TARGETS:
@@ -59,7 +59,8 @@ def test_extension(check: str, target: str, answers: tuple[list[str], str]) -> N
 def test_textures_of_hip(
     options: tuple[str, ...], library: RuntimeLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HIP pins what it uploads and lets kernels read it: pages with what AddressSanitizer guards between objects."""
+    """HIP pins the data that it uploads and lets kernels read it: pages with AddressSanitizer's guards between objects.
+    """
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # HIP's own
     path = tmp_path / "textures"
     source = HERE / "sources" / "textures.hip"

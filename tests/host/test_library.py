@@ -1,4 +1,4 @@
-"""Building the runtime library, and what is said where that does not go."""
+"""Building the runtime library, and the messages if that is not possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page table says of ranges that memory is mapped to. Programs' own view: `client/virtual.py`."""
+"""The page table's entries for ranges to which memory is mapped. The programs' own view: `client/virtual.py`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def memory(library: RuntimeLibrary) -> SharedMemory:
 
 
 def exposed(memory: SharedMemory, address: int) -> list[tuple[int, int, int]]:
-    """Of each MiB from an address on, as in `EXPOSED`."""
+    """The entries of each MiB from an address on, as in `EXPOSED`."""
     first = (address - memory.global_memory.base) // MIB
     rows = []
     for row in memory.global_memory.page_table[first : first + 4]:

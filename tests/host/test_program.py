@@ -1,4 +1,4 @@
-"""Programs as a whole: their ends, and that nothing is left whoever ends first."""
+"""The ends of programs: nothing remains, whichever side ends first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAIN = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
 
 
 def left_behind(name: str) -> list[str]:
-    """Sockets, and files of shared memory, that are still there and have a name in them."""
+    """Sockets, and files of shared memory, that still exist and have a name in them."""
     sockets = [line for line in Path("/proc/net/unix").read_text().splitlines() if name in line]
     return sockets + [entry.name for entry in Path("/dev/shm").iterdir() if "rocdbg" in entry.name]
 
@@ -39,7 +39,7 @@ def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, at the latest soon."""
+    """Whether a process has ended; waits for a short time."""
     for _ in range(1000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -78,7 +78,7 @@ def test_a_gpu_that_is_not_there() -> None:
 
 
 def start(script: str) -> tuple[subprocess.Popen[str], int]:
-    """``rocdbg run`` of a script that says its process id and then sleeps."""
+    """``rocdbg run`` of a script that prints its process id and then sleeps."""
     command = [sys.executable, "-m", "rocdbg", "run", sys.executable, "-c", script]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None

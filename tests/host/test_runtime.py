@@ -1,4 +1,4 @@
-"""The runtime library, driven by a client that needs nothing but Python (`client`)."""
+"""The runtime library, driven by a client that needs only Python (`client`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def answers(library: RuntimeLibrary, kernels: Path) -> dict[str, str]:
-    """What one run of the client said about each check."""
+    """The results of one run of the client for each check."""
     command = [sys.executable, str(CLIENT), str(kernels)]
     pipe = subprocess.PIPE
     with Program(command, gpu="gfx90a,gfx1100", stdout=pipe, stderr=pipe, report=lambda text: None) as program:
@@ -52,7 +52,7 @@ def test_client(check: str, answers: dict[str, str]) -> None:
 
 MODULES = ("hipModuleLoad", "hipModuleLoadData", "hipModuleLoadDataEx", "hipModuleUnload")
 BEFORE_HIP = dict.fromkeys(("__hipRegisterFatBinary", *MODULES), "hip_4.2")
-"""What the library does before HIP's functions of these names and version."""
+"""The work of the library before HIP's functions with these names and this version."""
 
 
 def symbols(library: RuntimeLibrary) -> dict[str, str]:

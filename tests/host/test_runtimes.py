@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("library")
 
 
 def run(*command: str | Path, gpu: str | None = None) -> tuple[int | None, str, str, list[str]]:
-    """Exit status, both outputs, and what rocdbg said."""
+    """Exit status, both outputs, and rocdbg's own messages."""
     pipe = subprocess.PIPE
     with rocdbg.Program(command, gpu, stdout=pipe, stderr=pipe, report=lambda text: None) as program:
         out, err = program.communicate(timeout=200)
@@ -51,7 +51,7 @@ def features(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answers(features: Path) -> dict[str, str]:
-    """What one run said about each feature."""
+    """The results of one run for each feature."""
     status, out, err, messages = run(features)
     assert (status, err, messages) == (0, "", []), out
     return dict(line.split(": ", 1) for line in out.splitlines())
@@ -65,7 +65,7 @@ def test_hip(feature: str, answers: dict[str, str]) -> None:
 
 @hip
 def test_hip_without_optimisation(tmp_path: Path) -> None:
-    """Kernels whose hidden arguments an old HIP takes for those of device-side enqueue."""
+    """Kernels whose hidden arguments an old HIP mistakes for those of device-side enqueue."""
     path = tmp_path / "saxpy"
     subprocess.run(build.hip_command(PROGRAMS / "saxpy.hip", path, "gfx90a", "-O0"), check=True)
     status, _, err, messages = run(path)
@@ -100,7 +100,7 @@ def test_openmp_of_gcc(tmp_path: Path) -> None:
 
 @openmp
 def test_a_session_on_code_of_gcc(tmp_path: Path) -> None:
-    """Arguments, locals, recursion, callers, steps over calls and returned values: GCC's conventions are its own."""
+    """Arguments, locals, recursion, callers, steps over calls and returned values: GCC has its own conventions."""
     path = tmp_path / "region"
     command = build.openmp_command(SOURCES / "region.c", path)
     options = ["-g", "-O0", "-foffload-options=-g -O0"]
@@ -144,7 +144,7 @@ def test_saxpy_on_the_gpu_that_its_code_is_for(tmp_path: Path) -> None:
 
 @hip
 def test_where_a_dispatch_was_launched(tmp_path: Path) -> None:
-    """The host's frames down to the line of the launch; its process stands still with the GPU."""
+    """The host's frames down to the line of the launch; the process stops with the GPU."""
     path = tmp_path / "saxpy"
     source = PROGRAMS / "saxpy.hip"
     subprocess.run(build.hip_command(source, path), check=True)

@@ -30,7 +30,7 @@ def process(library: RuntimeLibrary) -> Iterator[ProgramProcess]:
 
 
 def test_a_queue_that_was_removed_is_empty(process: ProgramProcess) -> None:
-    """Its memory is inaccessible: reading it would end the process."""
+    """The queue's memory is inaccessible: reading it would end the process."""
     process.traced = True
     queue = process.create_queue(1, 64, 0, 0)
     assert queue.origin(0) is None
@@ -71,7 +71,7 @@ def test_what_is_freed_is_no_longer_watched(process: ProgramProcess) -> None:
 
 
 def test_ctrl_c_ends_the_wait_for_an_answer(process: ProgramProcess) -> None:
-    """The same event is not sent twice, and an answer in two parts is one."""
+    """The same event is not sent twice, and an answer may arrive in two parts."""
     ours, programs = socket.socketpair()
     with programs:
         process.take_events(ours)
@@ -107,7 +107,7 @@ def test_an_interrupted_share_is_tried_again(process: ProgramProcess) -> None:
 
 
 def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program gets an answer, and its next request is read from the right place."""
+    """The program gets an answer, and its next request is read from the right position."""
     monkeypatch.setattr("rocdbg.host.protocol.MAX_PAYLOAD", 1000)
     kept: list[int] = []
     monkeypatch.setattr("rocdbg.host.connection._CHUNK", 512)
@@ -127,7 +127,7 @@ def test_large_requests_are_not_kept(process: ProgramProcess, monkeypatch: pytes
 
 
 def test_a_program_cannot_say_that_it_is_another_process(library: RuntimeLibrary) -> None:
-    """The debugger stops the process, and reads what it has mapped."""
+    """The debugger stops the process, and reads the files that the process has mapped."""
     server = Server(parse_agents("gfx90a"), library, print)
     try:
         for pid in (1, 0, (1 << 64) - 1):

@@ -1,4 +1,4 @@
-"""Runs hostile files in a child process with its time and memory limited, as benchmarks/fuzz_files.py does."""
+"""Runs hostile files in a child process with limited time and memory, as benchmarks/fuzz_files.py does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from file_attacks import kinds  # noqa: E402
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended ("" is well), the errors it met, and what it wrote."""
+    """The end of a child ("" for success), the errors that occurred, and its output."""
 
     ending: str
     errors: tuple[str, ...]
@@ -37,13 +37,13 @@ Run = Callable[[kinds.Attack], Outcome]
 
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Everything that a session imports is there before children are made."""
+    """Import everything that a session imports before children are created."""
     kinds.warm_up(tmp_path_factory.mktemp("warm"))
 
 
 @pytest.fixture
 def run(tmp_path: Path, warm: None) -> Run:
-    """``run(attack)``: what becomes of a session with it."""
+    """``run(attack)``: the outcome of a session with the attack."""
     kinds.fifo(tmp_path)
 
     def outcome(attack: kinds.Attack) -> Outcome:

@@ -156,7 +156,7 @@ def host(name: bytes, data: bytes) -> bytes:
 
 
 def unlinked(*sections: tuple[int, int, bytes, int, int], names: bytes = b"\0") -> bytes:
-    """A relocatable object: type, flags, bytes, link and info of each section, all called the same."""
+    """A relocatable object: type, flags, bytes, link and info of each section; all sections have the same name."""
     row = struct.Struct("<IIQQQQIIQQ")
     body, rows, at = [], [bytes(64)], 64
     for kind, flags, data, link, info in (*sections, (3, 0, names, 0, 0)):
@@ -230,7 +230,7 @@ def test_tables_of_relocations_for_debug_information(run: Run) -> None:
 
 
 def test_symbols_within_each_other() -> None:
-    """A symbol around all others: finding it takes the logarithm of their number, not all of them."""
+    """A symbol that contains all others: a search takes the logarithm of their number."""
     count = 1 << 14
     rows = [(0x10000, 1 << 40), *((0x10000 + 64 * number, 32) for number in range(1, count))]
     symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", 1, 2, 0, 1, start, size) for start, size in rows)
@@ -276,7 +276,7 @@ def test_names_of_many_letters() -> None:
 
 
 def test_hidden_arrays_of_metadata_are_counted() -> None:
-    """A length that begins within what looks like another."""
+    """A length that begins inside data that looks like another length."""
     level = b"\x92\xa4\xdd\0\0\0\xdd" + (1 << 20).to_bytes(4, "big")
     note = Note("AMDGPU", 32, b"\x81\xaeamdhsa.kernels" + level * 400 + b"\xc0" * (1 << 20), 0, "note")
     with pytest.raises(CodeObjectError, match="do not fit into the data"):
@@ -302,14 +302,14 @@ def test_no_more_is_unpacked_than_asked_for() -> None:
 
 
 def test_files_without_an_end_are_refused() -> None:
-    """The sizes of files in /proc are 0."""
+    """Files in /proc have the size 0."""
     with pytest.raises(FileAccessError, match="has more bytes than its size of 0 says"):
         read_regular("/proc/self/pagemap", 1 << 30)
     assert read_regular("/proc/self/cmdline", 1 << 20) == Path("/proc/self/cmdline").read_bytes()
 
 
 def test_a_file_that_would_have_to_be_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Such as the kernel's messages: reading gives None, instead of waiting."""
+    """An example is the kernel's message file: reading returns None instead of waiting."""
     import io
 
     import rocdbg.regular_file
@@ -400,7 +400,7 @@ def test_the_time_of_llvm_dis_is_limited(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_llvm_dis_gets_the_bytes_that_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not the path of a file, which may be another one by then."""
+    """It does not get the path of a file, which may be another file by then."""
     bitcode = fake_disassembler(tmp_path, 'test "$*" = "-o - -" && test "$(wc -c)" = 64 && echo "!0 = !{}"', monkeypatch)
     assert list(reader.read(bitcode).nodes) == ["0"]
 
@@ -461,7 +461,7 @@ def test_source_files_are_regular_and_of_limited_size(kind: str, tmp_path: Path)
 
 
 def test_toml_is_not_nested_deeper_than_its_readers_expect() -> None:
-    """Where the parser itself has no objection."""
+    """Nesting that the parser itself accepts."""
     assert parse_toml("x = " + "[" * 60 + "]" * 60)
     for text in ("x = " + "[" * 80 + "]" * 80, "x = " + "{a = " * 80 + "1" + "}" * 80):
         with pytest.raises(TomlError, match="nested too deeply"):

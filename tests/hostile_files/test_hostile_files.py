@@ -439,7 +439,7 @@ def launch(*lines: str, head: str = 'file = "saxpy.co"\ngrid = 64', **files: byt
 
 
 def argument(line: str, **files: bytes) -> dict[str, bytes]:
-    """A sound launch but for one line of a buffer."""
+    """A valid launch except for one line of a buffer."""
     rest = ["[[arg]]", "value = 2.0", "[[arg]]", line, "[[arg]]", 'buffer = "f32[64]"', "[[arg]]", "value = 64"]
     return launch(*rest, **files)
 
@@ -523,7 +523,7 @@ def test_launch_files(files: dict[str, bytes], expected: str, run: Run) -> None:
 
 
 def test_a_sound_launch_file_runs(run: Run) -> None:
-    """The rows above fail for their own reason, not for the file's they are made from."""
+    """The rows above fail for their own reasons, not because of the file from which they are made."""
     files = argument('name = "x"\nbuffer = "f32[64]"\ninit = "file:data.npy"', data=npy(SOUND))
     outcome = run(Attack(files, "launch.toml", None, ("run",)))
     assert (outcome.ending, outcome.errors) == ("", ())
@@ -547,7 +547,7 @@ def test_some_numbered_files(first: int) -> None:
 
 @pytest.mark.parametrize("number", [10877095, 11127578, 10994108])
 def test_numbers_that_once_failed(number: int) -> None:
-    """A value on entry outside of frames, a frame base of no operations, a template parameter with a backslash."""
+    """A value on entry outside frames, a frame base without operations, a template parameter with a backslash."""
     import fuzz_files
 
     assert fuzz_files.fuzz(number, 1, 1, 60) == 0

@@ -1,4 +1,4 @@
-"""Readers beside those of code objects: a table of what was wrong once, and short runs of `make fuzz-readers`."""
+"""Readers other than those of code objects: a table of former faults, and short runs of `make fuzz-readers`."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -40,7 +40,7 @@ HEADERS = (
 
 
 def test_arrays_that_numpy_fails_on_are_refused(run: Run) -> None:
-    """All in one session: `restore` reads them once the kernel has started."""
+    """All in one session: `restore` reads the arrays after the kernel has started."""
     files = {"file.co": elf_files.BASE.read_bytes()}
     for number, header in enumerate(HEADERS):
         data = header.encode() + b"\n"

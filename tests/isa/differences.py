@@ -43,7 +43,7 @@ _VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
 
 
 class Difference(Struct, frozen=True):
-    """A text of which the assemblers think differently: the bytes of each, "" and a reason if it refuses."""
+    """A text on which the assemblers disagree: the bytes of each; "" and a reason if it rejects the text."""
 
     text: str
     ours: str
@@ -63,7 +63,7 @@ class Difference(Struct, frozen=True):
 
 
 def differences(target: str, lines: Sequence[str]) -> list[Difference]:
-    """The lines that are not assembled alike."""
+    """The lines that the two assemblers do not assemble to the same bytes."""
     oracle = llvm.Assembler(target)
     ours = assembler_for(target)
     found = []
@@ -111,7 +111,7 @@ def write(rows: dict[Row, str]) -> None:
 
 
 def generated(target: str) -> tuple[list[str], int]:
-    """Printed encodings whose text is not assembled to their bytes, and how many are."""
+    """Printed encodings whose text is not assembled to their bytes, and the number of all encodings."""
     decoder = decoder_for(target)
     different, same = [], 0
     for _, word in encodings(target, 4000, 16, random.Random(5)):
@@ -141,7 +141,7 @@ def in_all_notations(target: str) -> list[str]:
 
 
 def found_of(target: str) -> Iterator[Difference]:
-    """All that the tests find, and what rows say."""
+    """The differences that the tests find, and those in the rows."""
     lines = [*generated(target)[0], *mistyped(target), *in_all_notations(target)]
     lines += [text for of, text, _, _ in read() if of == target] if FILE.exists() else []
     yield from differences(target, list(dict.fromkeys(lines)))

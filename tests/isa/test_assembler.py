@@ -1,4 +1,4 @@
-"""The assembler: what is printed gives the same bytes, and LLVM's assembler agrees about what is typed."""
+"""The assembler: printed text is assembled to the same bytes, and LLVM's assembler agrees on typed text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = read()
 
 
 def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
-    """What llvm-mc makes of each line; None for what it rejects."""
+    """llvm-mc's result for each line; None for a line that it rejects."""
     source = "".join(f"L{number}_:\n{line}\n" for number, line in enumerate(lines))
     output = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn", f"-mcpu={target}", "--show-encoding"], input=source, text=True,
@@ -71,7 +71,7 @@ def test_operands_in_all_notations(target: str) -> None:
 
 
 def not_in_rows(target: str, lines: list[str]) -> list[Difference]:
-    """The texts that are assembled differently, but for those with exactly these answers in the rows."""
+    """The texts that are assembled differently, except those with exactly these answers in the rows."""
     return [one for one in differences(target, lines) if row(target, one) not in ROWS]
 
 
@@ -248,7 +248,7 @@ REJECTED = {
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", sorted(ACCEPTED | REJECTED))
 def test_typed(target: str) -> None:
-    """The same bytes as llvm-mc's, and rejected where it rejects."""
+    """The assembler gives the same bytes as llvm-mc, and rejects what llvm-mc rejects."""
     good, bad = (
         [line.strip() for line in table.get(target, "").splitlines() if line.strip()] for table in (ACCEPTED, REJECTED)
     )
@@ -390,7 +390,7 @@ def test_relocatable_expressions(line: str, code: str) -> None:
     target=st.sampled_from(("gfx90a", "gfx1100", "gfx1250")),
 )
 def test_any_text(line: str, target: str) -> None:
-    """Any text is an instruction or an error of ours."""
+    """Any text gives either an instruction or one of rocdbg's own errors."""
     try:
         code = isa.assemble(line, target)
     except Error:

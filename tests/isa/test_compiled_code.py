@@ -118,7 +118,7 @@ _SYMBOLIC = re.compile(r"BB\d|@|\bs_(?:c?branch)|\$")
     [("vector.cl", "gfx600", "-O2"), ("memory.cl", "gfx700", "-O0"), ("vector.cl", "gfx700", "-O2")],
 )
 def test_text_equals_the_compilers(source: str, target: str, level: str, tmp_path: Path) -> None:
-    """Where LLVM cannot disassemble: the text is that of clang's listing, and is assembled to the same bytes."""
+    """For targets that LLVM cannot disassemble: the text equals clang's listing, and is assembled to the same bytes."""
     output = tmp_path / "code.co"
     compile_source(source, target, (level,), output)
     with output.open("rb") as file:

@@ -54,7 +54,7 @@ TARGETS = ("gfx600", "gfx700", "gfx803", "gfx90a", "gfx942", "gfx1030", "gfx1100
     ids=str,
 )
 def test_generated_encodings(target: str, wave_size: int | None, every: int) -> None:
-    """At least 99.9 % of the encodings, legal or not, have LLVM's size and text (the soak script tries them all)."""
+    """At least 99.9 % of the encodings, legal or not, have LLVM's size and text (the soak script tests all of them)."""
     words = list(encodings(target, every, 16, random.Random(2)))
     oracle = Oracle(target, "+wavefrontsize64" if wave_size == 64 else "")
     wrong = [
@@ -75,7 +75,7 @@ def test_generated_encodings(target: str, wave_size: int | None, every: int) -> 
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx600", "gfx700"])
 def test_generated_encodings_assembled(target: str) -> None:
-    """Where LLVM has an assembler only: texts are assembled to the encodings that they were decoded from."""
+    """For targets with only an assembler in LLVM: texts are assembled to the encodings from which they were decoded."""
     words = [word for _, word in encodings(target, 900, 16, random.Random(3))]
     count, wrong = round_trips(decoder_for(target), Assembler(target), words)
     assert count > 300
@@ -85,7 +85,8 @@ def test_generated_encodings_assembled(target: str) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx600", "gfx700"])
 def test_texts_of_later_targets(target: str) -> None:
-    """What the assembler takes of later targets' texts, under older names too, is decoded to what it prints."""
+    """Texts of later targets that the assembler accepts, under older names too, are decoded to the text that it prints.
+    """
     texts = list(foreign_texts(4000, random.Random(4)))
     count, wrong = texts_decoded(decoder_for(target), Assembler(target), texts)
     # LLVM assembles literals in VOP3, which has none there, and leaves them out.
@@ -96,7 +97,7 @@ def test_texts_of_later_targets(target: str) -> None:
 
 @pytest.mark.llvm
 def test_rows_of_gfx6_are_found_again() -> None:
-    """The rows that GFX8's become, and their fields, are those of the checked-in table."""
+    """The rows that result from GFX8's rows, and their fields, equal those of the checked-in table."""
     maker = Transfer("gfx600")
     table = {
         (layout, int(key)): [row[0], [item[:3] for item in load("gfx600")["signatures"][row[1]][3]]]
@@ -114,7 +115,7 @@ def test_rows_of_gfx6_are_found_again() -> None:
 
 
 def resolve(table: dict[str, Any], layouts: str) -> dict[tuple[str, str, str], Any]:
-    """Rows of some layouts with what their numbers stand for."""
+    """Rows of some layouts, with the values that their numbers represent."""
     places = {"o": 3, "m": 3, "n": 6, "N": 6, "w": 4}
     found: dict[tuple[str, str, str], Any] = {}
     for section in ("rows", "wave64"):
@@ -134,7 +135,8 @@ def resolve(table: dict[str, Any], layouts: str) -> dict[tuple[str, str, str], A
 
 
 def _telling(family: str, tables: list[str]) -> list[int]:
-    """Words that tell the tables of a family apart: for each two, opcodes that one lacks or names otherwise."""
+    """Words that distinguish the tables of a family: for each pair, opcodes that one table lacks or names differently.
+    """
     generator, words = random.Random(5), set[int]()
     rows = {name: {(layout, key): row[0] for layout, part in load(name)["rows"].items() for key, row in part.items()}
             for name in tables}
@@ -156,7 +158,7 @@ def _bytes(word: int) -> bytes:
 @pytest.mark.llvm
 @pytest.mark.parametrize("family", sorted({t.family for t in AMDGCN if t.generation >= Generation.GFX8}))
 def test_each_processor_has_the_table_of_its_code(family: str) -> None:
-    """Where the tables of a family differ, the one that a target's row names decodes as LLVM does for that target."""
+    """Where the tables of a family differ, the table in a target's row decodes as LLVM does for that target."""
     targets = [target for target in AMDGCN if target.family == family]
     words = _telling(family, sorted({target.encodings for target in targets}))
     for target in targets:
@@ -186,7 +188,7 @@ QUICKLY = [
 @pytest.mark.truth
 @pytest.mark.parametrize(("target", "layouts"), some_of([*LEARNT, *QUICKLY], QUICKLY))
 def test_table_is_what_the_generator_makes(target: str, layouts: str) -> None:
-    """Some layouts are learnt again; the checked-in rows must say the same."""
+    """Some layouts are learnt again; the checked-in rows must be the same."""
     learnt, _ = build(target, load(target), layouts)
     rows = resolve(json.loads(json.dumps(learnt)), layouts)
     assert len(rows) > 1
@@ -194,7 +196,7 @@ def test_table_is_what_the_generator_makes(target: str, layouts: str) -> None:
 
 
 def test_tables_are_those_that_were_compared_with_llvm() -> None:
-    """A table that changes is compared in whole (`make truth`), then recorded with `sha256sum *.json`."""
+    """After a table changes, the whole table is compared (`make truth`) and then recorded with `sha256sum *.json`."""
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(TABLES.glob("*.json"))}
     rows = [line.split() for line in DIGESTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     assert found == {name: digest[:16] for digest, name in rows}
@@ -229,7 +231,7 @@ def test_pack_and_unpack(texts: tuple[str | None, ...]) -> None:
 @settings(max_examples=300)
 @given(code=st.binary(max_size=40), target=st.sampled_from(TARGETS))
 def test_any_bytes_decode(code: bytes, target: str) -> None:
-    """Disassembly covers every byte once; a single decode fails only where bytes are missing."""
+    """Disassembly covers every byte once; a single decode fails only if bytes are missing."""
     offset = 0
     for instruction in isa.disassemble(code, target, 0x1000):
         assert instruction.address == 0x1000 + offset
@@ -269,7 +271,7 @@ def test_wave_size_decides_mask_width() -> None:
 
 
 def test_what_follows_may_decide() -> None:
-    """v_nop with an SDWA or DPP code is longer if its control word allows it; results are not mixed up."""
+    """v_nop with an SDWA or DPP code is longer if its control word allows that; results of both are not confused."""
     plain, long = bytes.fromhex("f900007e ffffffff"), bytes.fromhex("f900007e 00000000")
     for _ in range(2):
         assert isa.decode(plain, "gfx90a").size == 4

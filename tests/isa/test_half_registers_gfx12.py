@@ -1,4 +1,4 @@
-"""Halves of registers on GFX12, where LLVM 22 by default has none but AMD's compiler does."""
+"""Halves of registers on GFX12: LLVM 22 has none by default, but AMD's compiler does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The operand syntax document, section by section: each example and rule is a row, what is typed and what it is."""
+"""The document on operand syntax, section by section: each example and rule is a row with the typed text and the
+result.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ TAKEN, REFUSED = (
 
 
 def rows(table: str) -> list[tuple[str, bool, list[str]]]:
-    """Target, whether llvm-mc is of another opinion, columns."""
+    """Target, whether llvm-mc disagrees, columns."""
     found = []
     for line in table.splitlines():
         if line.startswith("  "):
@@ -47,7 +49,7 @@ def test_refused() -> None:
 
 @pytest.mark.llvm
 def test_llvm_agrees() -> None:
-    """The same bytes, and the same refusals, but for the rows that are marked."""
+    """LLVM's assembler gives the same bytes and the same rejections, except in marked rows."""
     asked: dict[str, list[str]] = {}
     for target, other, (text, *_) in rows(TAKEN) + rows(REFUSED):
         if not other:

@@ -126,7 +126,7 @@ _SYNTAX = re.compile(
 
 
 def assemble(lines: list[str], target: str) -> tuple[list[str], dict[int, str]]:
-    """Instructions as llvm-mc prints them again, and its errors by line (from 0)."""
+    """Instructions as llvm-mc prints them, and its errors by line (from 0)."""
     result = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}"],
         input="\n".join(lines) + "\n",
@@ -152,7 +152,7 @@ def test_expressions_have_the_assemblers_values() -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942", "gfx1013", "gfx1030", "gfx1100", "gfx1200"])
 def test_accepts_what_the_assembler_accepts(target: str) -> None:
-    """An operand is good if one of three instructions takes it or complains of its size or kind only."""
+    """An operand is valid if one of three instructions accepts it, or only rejects its size or kind."""
     templates = ("s_mov_b32 s0, {}", "s_mov_b64 s[0:1], {}", "v_mov_b32 v0, {}")
     _, errors = assemble([t.format(name) for name in NAMES for t in templates], target)
     for i, name in enumerate(NAMES):
@@ -169,7 +169,7 @@ def test_accepts_what_the_assembler_accepts(target: str) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1200"])
 def test_codes_are_the_encodings(target: str) -> None:
-    """The operand code of special registers and inline constants is what the assembler encodes."""
+    """The operand code of special registers and inline constants equals the assembler's encoding."""
     names = [
         "vcc_lo",
         "vcc_hi",
@@ -206,7 +206,7 @@ def test_codes_are_the_encodings(target: str) -> None:
     ],
 )
 def test_early_registers(text: str, target: str, code: int, dwords: int) -> None:
-    """GFX6 to GFX8 have trap handler registers, GFX6 and GFX7 two scalar registers more."""
+    """GFX6 to GFX8 have trap handler registers; GFX6 and GFX7 have two more scalar registers."""
     register = parse_register(text, target)
     assert (register.index, register.dwords) == (code, dwords)
 

@@ -1,4 +1,4 @@
-"""Addresses in operands: what a linker makes of them, each part of an address, and names of plain numbers."""
+"""Addresses in operands: a linker's results, each part of an address, and names of plain numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LINKED = {
         s_call_i64 s[0:1], _start
     """,
 }
-"""Instructions that a linker completes, at START one behind the other."""
+"""Instructions that a linker completes, one after the other from START on."""
 
 
 @pytest.mark.llvm

@@ -29,7 +29,7 @@ VECTORS = (*range(40, 48), *range(56, 64))
 
 @dataclass
 class Call:
-    """A caller: where its call returns to, the lanes it was made for, and registers at the call."""
+    """A caller: the return address of its call, the lanes for which it was made, and registers at the call."""
 
     returns_to: int
     lanes: int
@@ -39,7 +39,9 @@ class Call:
 
 @dataclass
 class Chains:
-    """The comparison: places with the right chain, with another; registers right, wrong, said to be lost."""
+    """The comparison: places with the right chain, and with a wrong one; registers that are right, wrong, or reported
+    as lost.
+    """
 
     right: int = 0
     wrong: int = 0
@@ -65,7 +67,7 @@ class Chains:
 
 
 def check_chains(launch: Path, arch: str | None = None, *, samples: int = 400, most: int = 30_000) -> Chains:
-    """Step the first wave of a launch, and compare at new addresses first."""
+    """Step the first wave of a launch, and compare at each new address."""
     debugger = rocdbg.Debugger(str(launch), arch=arch) if arch else rocdbg.Debugger(str(launch))
     debugger.execute("start", to_string=True)
     inferior = debugger.session.inferior

@@ -31,7 +31,7 @@ def values(count: int = 64) -> list[int]:
 
 
 def build(source: Path, arch: str, level: str, folder: Path, *options: str) -> dict[str, Path]:
-    """Compile a source; the launch files of its kernels by name."""
+    """Compile a source; return the launch files of its kernels by name."""
     name = f"{source.stem}.{arch}.{level}{''.join(option.strip('-') for option in options)}"
     path = folder / f"{name}.co"
     subprocess.run(

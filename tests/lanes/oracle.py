@@ -39,16 +39,16 @@ class Note:
 
     pc: int
     lanes: int
-    """Who is active for the source: in whole-wave code not EXEC, but what was saved of it."""
+    """The lanes that are active in the source: in whole-wave code, a saved mask and not EXEC."""
     frames: tuple[Activation, ...]
     """Outermost first."""
     must_count: bool = False
-    """A call: wherever its line is, the lane is at it."""
+    """A call: the lane is at it, regardless of its line."""
 
 
 @dataclass
 class Answer:
-    """What the debugger said of an inactive lane: physical level and address, and who told."""
+    """The debugger's answer about an inactive lane: physical level and address, and the source of the information."""
 
     note: int
     lane: int
@@ -59,15 +59,15 @@ class Answer:
 
 @dataclass
 class Score:
-    """The comparison: right and wrong lines (or frames), unknown places, and the first things that were wrong."""
+    """The comparison: right and wrong lines (or frames), unknown places, and the first wrong results."""
 
     right: int = 0
     wrong: int = 0
     unknown: int = 0
     exact: int = 0
-    """Of the right ones, those with the very address."""
+    """Right results with the exact address."""
     untold: int = 0
-    """Stops of lanes whose next instruction is beyond what was noted."""
+    """Stops of lanes whose next instruction is beyond the recorded ones."""
     examples: list[str] = field(default_factory=list)
     unknowns: Counter[str] = field(default_factory=Counter)
 
@@ -95,7 +95,7 @@ class Score:
 def check_launch(
     launch: Path, arch: str | None = None, *, samples: int = 400, waves: int = 2, most: int = 30_000, seed: int = 1
 ) -> Score:
-    """Step waves of what a launch file starts, and compare."""
+    """Step waves of a launch file's kernel, and compare."""
     debugger = rocdbg.Debugger(str(launch), arch=arch) if arch else rocdbg.Debugger(str(launch))
     debugger.execute("start", to_string=True)
     return check_session(debugger, samples=samples, waves=waves, most=most, seed=seed)

@@ -1,4 +1,4 @@
-"""Frames without call frame information, on clang's code: the chains of callers and their registers."""
+"""Frames without call frame information in clang's code: the chains of callers and their registers."""
 
 from __future__ import annotations
 

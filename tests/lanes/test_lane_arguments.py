@@ -1,4 +1,4 @@
-"""Arguments in the frames of many lanes: each lane's own, whatever the lane in focus is."""
+"""Arguments in the frames of many lanes: each lane's own, regardless of the lane in focus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETTINGS = (
     "set print entry-values only", "set print frame-arguments none", "set print recovered off", "set print object on",
     "set print elements 3", "set output-radix 16", "set max-value-size 16", "set language c",
 )
-"""Each is in force after those before it."""
+"""Each setting is in force together with those before it."""
 AGAIN = """set print frame-arguments scalars
 set print pretty off
 set print address on
@@ -76,7 +76,7 @@ def differences(debugger: rocdbg.Debugger, turn: int) -> list[tuple[str, int, st
 
 
 def at_stops(debugger: rocdbg.Debugger, steps: Sequence[str]) -> tuple[int, list[tuple[str, int, str, str]]]:
-    """The `differences` after each of some commands, until the program ends, and after how many."""
+    """The `differences` after each of some commands until the program ends, and the number of commands."""
     found = []
     ran(debugger, "start")
     for count, step in enumerate(steps):

@@ -1,4 +1,5 @@
-"""Where the debugger says that inactive lanes are, on clang's code, against where they really go on."""
+"""The debugger's positions of inactive lanes in clang's code, compared with the places where the lanes really continue.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 
 def turn(everything: Sequence[T], number: int, turns: int) -> Sequence[T]:
-    """In ``./test``, builds and targets take turns with kernels: the share of one of them."""
+    """In ``./test``, builds and targets alternate between kernels: the share of one of them."""
     return everything if EVERYTHING else everything[number % turns :: turns]
 
 

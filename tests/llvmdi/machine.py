@@ -1,4 +1,4 @@
-"""A machine that holds given values where a placement says: registers and memory as bytes."""
+"""A machine that holds given values in the places of a placement: registers and memory as bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ S33 = 65
 
 @dataclass
 class Machine:
-    """Values of LLVM's entities, in the places that `places` says, for LLVM's evaluator and DWARF's alike."""
+    """Values of LLVM's entities, in the places that `places` gives, for both LLVM's and DWARF's evaluator."""
 
     values: Values = field(default_factory=dict)
     places: Mapping[str, object] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Machine:
             self.frame[where.offset : where.offset + 8] = (lanes[0] >> shift & (1 << 64) - 1).to_bytes(8, "little")
 
     def context(self, lane: int | None = 0, pc: int = 0, lowered: llvmdi.Lowered | None = None) -> dwarf.SimpleContext:
-        """The machine's context; with what was lowered, its entries too."""
+        """The machine's context; with lowered debug information, its entries too."""
         return dwarf.SimpleContext(
             wave_size=self.wave_size,
             lane=lane,
@@ -70,7 +70,7 @@ class Machine:
 
 
 Known = tuple[int, int] | str
-"""The bits of a location and which of them are known, or how reading them fails."""
+"""The bits of a location with a mask of the known ones, or the error of reading them."""
 
 
 def read(location: dwarf.LocationDescription, bits: int) -> Known:
@@ -83,7 +83,7 @@ def read(location: dwarf.LocationDescription, bits: int) -> Known:
 def by_llvm(
     info: llvmdi.DebugInfo, machine: Machine, node: Node, bits: int, function: Function | None, index: int, lane: int
 ) -> Known:
-    """What LLVM's rules say of an object at an instruction; a pointer is followed."""
+    """The value of an object at an instruction by LLVM's rules; a pointer is followed."""
     addresses = {}
     pc = 0
     if function is not None:
@@ -107,7 +107,7 @@ def by_dwarf(
     info: llvmdi.DebugInfo, machine: Machine, node: Node, bits: int, function: Function | None, index: int, lane: int,
     dialect: str = "amd",
 ) -> Known:
-    """What the DWARF lowered from it says; an implicit pointer is followed."""
+    """The value by the DWARF lowered from it; an implicit pointer is followed."""
     pc = 0
     if function is not None:
         pc = CodeAddresses(info.flows[function.name], machine.placement).addresses[index]

@@ -1,4 +1,4 @@
-"""The canonical form: what each rewriting makes of an expression, and what it must leave alone."""
+"""The canonical form: the result of each rewriting of an expression, and expressions that must stay unchanged."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations

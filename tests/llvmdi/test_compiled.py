@@ -39,7 +39,7 @@ def compiled(name: str, level: str, folder: Path) -> Path:
 
 
 def slots(path: Path) -> dict[str, list[int]]:
-    """The offsets of each function's stack objects that are allocas, in the order of those."""
+    """The offsets of each function's stack objects that are allocas, in the order of the allocas."""
     text = subprocess.run(
         ["llc-22", "-mcpu=gfx90a", "-O0", "-stop-after=prologepilog", str(path), "-o", "-"],
         check=True, capture_output=True, text=True, timeout=120,
@@ -80,7 +80,7 @@ def clangs(path: Path) -> dict[Key, bytes]:
 
 
 def _direct(data: bytes, debug_addr: list[int]) -> bytes:
-    """The same with an address in place of the index of one."""
+    """The same, with an address in place of its index."""
     (first, *others) = dwarf.decode(data)
     if first.info.meaning != "addrx" or others:
         return data
@@ -133,7 +133,7 @@ def test_unoptimised(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["scan", "spaces"])
 def test_optimised(name: str, tmp_path: Path) -> None:
-    """Everything that is translated is well-formed; what has no translation says which operation has none."""
+    """All translations are well-formed; if there is none, the reason names the operation without a translation."""
     module = llvmdi.read(compiled(name, "O2", tmp_path))
     findings = llvmdi.check(module)
     assert [str(finding) for finding in findings if not finding.is_note] == []

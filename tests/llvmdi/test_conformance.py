@@ -296,7 +296,8 @@ def life(name: str, object: str, location: str = ONE, inputs: str | None = None)
 
 
 def function(*blocks: str, name: str = "f", after: str = "") -> str:
-    """A function of blocks "label: instructions"; a line "-> a b" ends one with a branch, none with a return."""
+    """A function of blocks "label: instructions"; a line "-> a b" ends one with a branch, a block without it returns.
+    """
     lines = [f"define void @{name}(i1 %c, i64 %v){after} {{"]
     for block in blocks:
         label, _, body = block.partition(":")

@@ -1,4 +1,4 @@
-"""What is reached along control flow, against walking it instruction by instruction."""
+"""The instructions reached along control flow, compared with a walk instruction by instruction."""
 
 from __future__ import annotations
 

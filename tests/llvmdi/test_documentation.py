@@ -1,4 +1,4 @@
-"""The examples of the page are run, and what is public is documented."""
+"""The examples in the document run, and public names are documented."""
 
 from __future__ import annotations
 

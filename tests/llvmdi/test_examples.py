@@ -21,12 +21,13 @@ NOWHERE = (0, 0)
 
 
 class Case(Struct, frozen=True):
-    """One example. `expected` maps each variable to its bits and to what it is, by the code that stands next."""
+    """One example. `expected` maps each variable to its bits and its value, by the code that follows."""
 
     file: str
     machine: Machine
     expected: dict[str, tuple[int, dict[int, int | None]]]
-    """Variable: (bits, {instruction: value, or None for nowhere}); a function of the lane where it is one."""
+    """Variable: (bits, {instruction: value, or None for nowhere}); a function of the lane if the value depends on it.
+    """
     canonical: dict[str, str] = {}
 
 

@@ -1,4 +1,4 @@
-"""The text's divergent lane PC: lowered it is the procedures of demo_kernels/extensions/nested, and says the same."""
+"""The text's divergent lane PC, lowered: it equals the procedures of demo_kernels/extensions/nested."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXEC = {
 
 
 def waiting(block: str, lane: int) -> str | None:
-    """Where the prose says that a lane is at the first instruction of a block, if it is not active there."""
+    """The place, according to the prose, of a lane that is not active at the first instruction of a block."""
     bit = 1 << lane
     if not ENTRY & bit:
         return None
@@ -114,7 +114,7 @@ LOCATION = 0x02
 
 
 def demo_procedures(dialect: str) -> dict[str, list[tuple[object, ...]]]:
-    """The procedures of the demo, in the same terms; its four addresses are told by their order."""
+    """The procedures of the demo, in the same terms; the order of its four addresses identifies them."""
     file = codeobject.open_file(str(NESTED / f"nested.{dialect}.gfx90a.co"))
     (unit,) = DebugInfo({name: section.data for name, section in file.sections.items()}).units
     names: dict[int, str] = {}
@@ -139,7 +139,7 @@ def demo_procedures(dialect: str) -> dict[str, list[tuple[object, ...]]]:
 def shown(
     data: bytes, dialect: str, debug_addr: Sequence[int], labels: Mapping[int, str], names: Mapping[int, str]
 ) -> list[tuple[object, ...]]:
-    """Operations, with entries by name and addresses by label; base types are left out, as their offsets differ."""
+    """Operations, with entries by name and addresses by label; base types are omitted, because their offsets differ."""
     found: list[tuple[object, ...]] = []
     for operation in dwarf.decode(data, dialect):
         operands: list[object] = list(operation.operands)

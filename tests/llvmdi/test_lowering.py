@@ -1,4 +1,4 @@
-"""What lowering makes of lifetimes and places, entry by entry."""
+"""The results of lowering lifetimes and places, entry by entry."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -26,7 +26,9 @@ def lines(text: str, places: dict[str, object], **options: object) -> list[str]:
 
 
 def test_a_value_that_moves() -> None:
-    """From a register pair into lanes of a vector register and back: an entry for each place, none where it is nowhere."""
+    """From a register pair into lanes of a vector register and back: an entry for each place, and none while it has no
+    place.
+    """
     places = {"%v": [[0, 8, "s[4:5]"], [8, 10, "slot+16"], [12, 99, "s4"]]}
     assert lines(START + X.format("DIOpReferrer(i64)"), places) == [
         "0x00000020: DW_TAG_variable x",
@@ -53,7 +55,7 @@ _PLACES = {"v3": 32, "a3": 32, "v[3:4]": 64, "v[3:6]": 128, "s4": 32, "s[4:5]": 
 
 @pytest.mark.parametrize("type", _TYPES)
 def test_a_value_needs_a_place_as_large_as_its_type(type: str) -> None:
-    """What follows the lane's dword of a vector register is another lane's."""
+    """The bits after the lane's dword of a vector register belong to another lane."""
     text = START.replace("i64", type) + X.format(f"DIOpReferrer({type})")
     for place, room in _PLACES.items():
         lowered = llvmdi.lower(llvmdi.DebugInfo(llvmdi.read_text(text)), Placement(llvmdi.parse_places({"%v": place})))
@@ -96,7 +98,7 @@ def test_a_computed_segment_is_the_default() -> None:
 
 
 def test_an_address_of_what_no_variable_is() -> None:
-    """An artificial procedure stands for it, which two pointers share."""
+    """An artificial procedure represents the target, and two pointers share it."""
     text = "DBG_DEF !4, i64 %v\n" + START + X.format("DIOpReferrer(i64), DIOpRead(), DIOpAddrOf(1)") + (
         "!3 = !DILocalVariable(\"y\")\n"
         "!4 = distinct !DILifetime(object: !3, location: !DIExpr(DIOpReferrer(i64), DIOpRead(), DIOpAddrOf(5)))\n"

@@ -25,7 +25,7 @@ MEMORY = {0: {0: bytes(range(256)) * 32}, 3: {0: bytes(range(256)) * 32}}
 
 
 def machine_for(info: llvmdi.DebugInfo, function: Function, numbers: random.Random) -> Machine:
-    """Places and values for what the function's records speak of: allocas in the frame, other values in registers."""
+    """Places and values for the entities in the function's records: allocas in the frame, other values in registers."""
     flow = info.flows[function.name]
     types = {parameter.name: parameter.type for parameter in function.parameters}
     types |= {instruction.name: instruction.type for instruction in flow.instructions if instruction.name}
@@ -50,7 +50,7 @@ def machine_for(info: llvmdi.DebugInfo, function: Function, numbers: random.Rand
 
 
 def differences(info: llvmdi.DebugInfo, numbers: random.Random) -> tuple[int, list[str]]:
-    """How often a variable was asked for, and where the answers differ."""
+    """The number of comparisons of variables, and the positions where the answers differ."""
     asked, found = 0, []
     for flow in info.flows.values():
         function = flow.function

@@ -1,4 +1,4 @@
-"""Random well-typed expressions: as they are, in canonical form and lowered to DWARF they give the same bits."""
+"""Random well-typed expressions: as written, in canonical form and lowered to DWARF, they give the same bits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLACES = {"%a": "v1", "%b": "v[2:3]", "%c": "s4", "%d": "slot+8", "%e": "s9", "%
 MACHINE = Machine(VALUES, PLACES)
 MACHINE.frame[32:40] = bytes(range(0xA1, 0xA9))
 ARGUMENTS = {"%a": "i32", "%b": "i64", "%c": "i32", "%d": "i64", "%e": "float", "%m": "ptr addrspace(5)"}
-"""Each is a fragment of its own, in this order."""
+"""Each argument is a separate fragment, in this order."""
 
 
 def _leaf(width: int) -> st.SearchStrategy[str]:
@@ -170,7 +170,7 @@ def test_values(operations: str, bits: int, value: int) -> None:
 
 
 def test_an_object_of_a_type() -> None:
-    """DIOpTypeObject: the descriptor of an array tells where its data are."""
+    """DIOpTypeObject: the descriptor of an array gives the location of its data."""
     module = llvmdi.read_text(
         "!0 = !DICompositeType(tag: DW_TAG_array_type, size: 128, dataLocation: !1)\n"
         "!1 = distinct !DIFragment()\n"

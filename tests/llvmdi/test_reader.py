@@ -1,4 +1,4 @@
-"""Reading LLVM assembly: types and their sizes, literals, instructions, metadata, what is none of that."""
+"""Reading LLVM assembly: types and their sizes, literals, instructions, metadata, and text that is none of these."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations

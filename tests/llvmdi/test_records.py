@@ -1,4 +1,6 @@
-"""Debug records in use today: over which instructions they hold, parts of variables, DIOps in `!DIExpression`."""
+"""Debug records in use today: the instructions at which they are in force, parts of variables, DIOps in
+`!DIExpression`.
+"""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -12,7 +14,7 @@ HEAD = '!1 = !DILocalVariable(name: "x", type: !2)\n!2 = !DIBasicType(size: 64)\
 
 
 def held(text: str) -> dict[str, str]:
-    """The instructions at which each record of x holds, by its first operand."""
+    """The instructions at which each record of x is in force, by its first operand."""
     info = llvmdi.DebugInfo(llvmdi.read_text(text + HEAD))
     assert [str(finding) for finding in llvmdi.check(info.module) if not finding.is_note] == []
     return {

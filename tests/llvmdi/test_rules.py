@@ -1,4 +1,4 @@
-"""Every rule of the text: a text that breaks it, and what is said of that."""
+"""Every rule of the text: a text that breaks it, and the message about it."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations

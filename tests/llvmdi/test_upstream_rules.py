@@ -1,4 +1,4 @@
-"""What LLVM refuses around debug information is found, and what it reads is read."""
+"""Debug information that LLVM rejects is reported, and debug information that it reads is read."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations

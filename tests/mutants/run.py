@@ -33,11 +33,11 @@ ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).with_name("mutants.toml")
 PROCESSOR_SECONDS = 180
 SHAPING = ("rocdbg/sim/", "rocdbg/isa/", "rocdbg/arch/")
-"""Where the text is part of what translations are found by, which the translation cache cannot see here."""
+"""Files whose text is part of the key of translations, which the translation cache cannot see here."""
 
 
 class Mutant(msgspec.Struct):
-    """A fault: ``old`` of ``file`` becomes ``new``; ``test`` fails. ``usual``: ./test tries it too."""
+    """A fault: ``old`` of ``file`` becomes ``new``, and ``test`` fails. ``usual``: ./test tries it too."""
 
     name: str
     file: str
@@ -51,7 +51,7 @@ class Mutant(msgspec.Struct):
         return self.file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
     def text(self) -> str:
-        """The module with the fault. Raises ValueError if it has not exactly one place for it."""
+        """The module with the fault. Raises ValueError unless it has exactly one place for it."""
         text = (ROOT / self.file).read_text(encoding="utf-8")
         if (count := text.count(self.old)) != 1:
             raise ValueError(f"mutant {self.name!r}: {self.file} has the old text {count} times")
@@ -64,7 +64,7 @@ def read() -> list[Mutant]:
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds one module with other text than its file has."""
+    """Finds one module, and loads it with a text other than that of its file."""
 
     def __init__(self, mutant: Mutant) -> None:
         self._mutant, self._text = mutant, mutant.text()
@@ -93,7 +93,7 @@ class FirstFailure:
 
 
 class Outcome(msgspec.Struct):
-    """What became of a mutant: the test that failed, or why none did."""
+    """The outcome of a mutant: the test that failed, or the reason why none did."""
 
     caught_by: str = ""
     why: str = ""

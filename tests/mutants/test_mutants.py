@@ -1,4 +1,4 @@
-"""Faults that tests have to catch: those that are tried with every run, and a check of the whole table."""
+"""Faults that tests have to catch: those that are tried in every run, and a check of the whole table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_mutant_has_its_place() -> None:
 
 
 def test_usual_mutants_are_caught() -> None:
-    """By the tests that the table names, in one process for all, which forks for each."""
+    """The tests named in the table catch them, in one process that forks for each."""
     assert sum(one.usual for one in read()) >= 12
     command = [sys.executable, "-m", "tests.mutants.run", "--usual", "-j", "1", "-v"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -24,12 +24,12 @@ def _cli_conftest() -> ModuleType:
 
 @pytest.fixture(name="run_golden")
 def run_golden_fixture() -> Callable[[str], str]:
-    """What a golden file's commands print now."""
+    """The current output of a golden file's commands."""
     golden = _cli_conftest()
     return lambda text: golden.run(golden.read_script(text))
 
 
 @pytest.fixture(name="make_shell")
 def make_shell_fixture() -> Callable[..., tuple[object, object]]:
-    """A shell with a demo loaded, and the text it writes."""
+    """A shell with a demo loaded, and the text that it writes."""
     return _cli_conftest().make_shell  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The example of docs/plugins.md does what the page says."""
+"""The example in docs/plugins.md works as described."""
 
 from __future__ import annotations
 

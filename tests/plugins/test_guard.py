@@ -1,4 +1,4 @@
-"""A faulty plug-in costs one message, and the session goes on."""
+"""A faulty plug-in causes one message, and the session continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plug-ins that raise anything anywhere: a message names them, and the session goes on."""
+"""Plug-ins that raise any exception anywhere: a message names them, and the session continues."""
 
 # ruff: noqa: E501  (commands and messages)
 from __future__ import annotations
@@ -62,7 +62,7 @@ PLACES = {
 def shell_fixture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_shell: MakeShell
 ) -> Iterator[tuple[Shell, io.StringIO]]:
-    """A shell as a user has it: with handlers of its own for Ctrl-C."""
+    """A shell as a user has it, with its own handlers for Ctrl-C."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     shell, text = make_shell()
@@ -164,7 +164,7 @@ def test_a_stop_hook_that_leaves(
 
 
 def test_ctrl_c_ends_one_that_takes_for_ever(shell: tuple[Shell, io.StringIO]) -> None:
-    """A handler's exception is the user's, not the plug-in's: nothing is switched off."""
+    """The exception of the Ctrl-C handler comes from the user, not from the plug-in: nothing is switched off."""
     source = "def odd(value):\n    while True:\n        pass\ndef register(api):\n    api.pretty_printer(odd)"
     signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)

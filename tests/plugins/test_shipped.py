@@ -1,4 +1,4 @@
-"""The plug-ins that ship: what lanemap draws, what vectors prints."""
+"""The plug-ins that come with rocdbg: lanemap's drawings and vectors' output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are recovered in optimised code, compared with those that the unoptimised code has."""
+"""Values recovered in optimised code, compared with those in unoptimised code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LOOKED_AT = range(2, 64, 7 if EVERYTHING else 21)
 """The lanes that are looked at."""
 
 Key = tuple[str, str, int]
-"""A variable: its function, its name, and the line it is declared at."""
+"""A variable: its function, its name, and the line of its declaration."""
 
 
 class Values(Struct):
-    """What work-items had in variables, and how often variables of optimised code were there."""
+    """The values of variables in work-items, and how often variables of optimised code had a value."""
 
     of: dict[tuple[Key, int], set[bytes]] = field(default_factory=dict)
     told: Counter[Key] = field(default_factory=Counter)
@@ -71,7 +71,7 @@ def session_on(path: Path, kernel: str) -> Session:
 
 
 def addresses(session: Session, *, lines_only: bool) -> list[int]:
-    """The instructions of all functions; or the first of each line."""
+    """The instructions of all functions, or the first of each line."""
     program = session.inferior.need_program()
     text = program.code_object.sections[".text"]
     named = [symbol for symbol in program.code_object.symbols if symbol.size and symbol.is_defined]
@@ -110,7 +110,7 @@ def watch(session: Session, *, lines_only: bool) -> Values:
 
 
 def look(session: Session, focus: Focus, item: int, values: Values, lines_only: bool) -> None:
-    """Add the variables of a lane's frames; with ``lines_only`` those behind the lines that declare them."""
+    """Add the variables of a lane's frames; with ``lines_only``, only those after the lines of their declarations."""
     for frame in session.focus.frames(focus):
         environment = session.data.environment(frame.scope)
         for variable in (v for scope in frame.scopes for v in scope.variables if v.name and v.decl_line):

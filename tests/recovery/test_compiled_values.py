@@ -48,7 +48,7 @@ def _lines(session: Session, kernel: str) -> list[int]:
 
 
 def _recovered(session: Session, stops: list[int]) -> dict[int, list[str]]:
-    """The scalars that are recovered where the first wave comes to addresses, in one run."""
+    """The scalars that are recovered where the first wave reaches the addresses, in one run."""
     by_number = {session.break_at(f"*{address:#x}").number: address for address in stops}
     places: dict[int, list[str]] = {}
     event = session.run()
@@ -74,7 +74,7 @@ def _recovered(session: Session, stops: list[int]) -> dict[int, list[str]]:
 
 
 def _collected(session: Session, places: dict[int, list[str]]) -> dict[tuple[int, str], Rows]:
-    """What each place's tracepoint collects: thread, lane and bytes; and the reasons why not."""
+    """The data of each place's tracepoint: thread, lane and bytes; and the reasons why there is none."""
     made: dict[int, Tracepoint] = {}
     for address, names in places.items():
         one = session.break_at(f"*{address:#x}", form=Tracepoint)

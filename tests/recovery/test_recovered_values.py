@@ -1,4 +1,4 @@
-"""Kernels whose variables are known at each point: nothing that is recovered is wrong, and how much is."""
+"""Kernels whose variables are known at each point: no recovered value is wrong, and the number of recovered values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ OPTIONS = {
     "values.hip": [], "hidden.hip": ["-DTILE=16", "-DREFERENCE=int&", "-grecord-command-line"],
     "opencl.cl": ["-Dbump(value)=((value) += 2)", "-grecord-command-line"],
 }
-"""Macros of a command line that nobody knows rule out what they could change, so that is recorded."""
+"""Unknown macros of the command line prevent recovery of values that they could change, so the command line is
+recorded.
+"""
 OBJECTS = {"hip": ("values.hip", "hidden.hip"), "cl": ("opencl.cl",)}
-"""The first is of two units, which have functions of the same names."""
+"""The first object consists of two units, which have functions with the same names."""
 CALLED_OFTEN = frozenset({"weigh", "pick", "shared_name"})
 
 # (object, kernel, target, options, of the pairs of variable and stop: the least share that is recovered, in percent)
@@ -60,7 +62,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(scope="module")
 def plain(built: Built) -> Callable[[str, str], Values]:
-    """What unoptimised code has, which is the same for all targets."""
+    """The values in unoptimised code, which are the same for all targets."""
     known: dict[str, Values] = {}
 
     def get(kind: str, kernel: str) -> Values:

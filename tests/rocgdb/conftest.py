@@ -1,4 +1,4 @@
-"""A program of the compiler's own debug information for what ROCgdb's tests of everyday commands expect."""
+"""A program with the compiler's own debug information, for ROCgdb's tests of everyday commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def everyday_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def everyday(everyday_program: Path) -> Everyday:
-    """``everyday()``: a session on it, 69 work-items in one group; nothing has run."""
+    """``everyday()``: a session with 69 work-items in one group; nothing has run."""
 
     def start() -> Session:
         session = Session()

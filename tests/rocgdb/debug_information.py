@@ -42,7 +42,7 @@ EXTENSIONS = {  # operation: code behind DW_OP_LLVM_user, code of the 2020 propo
 LLVM_USER = 0xE9
 
 Operation = tuple[object, ...] | str
-"""A name, or a name and operands: integers, symbols, entries."""
+"""A name, or a name with operands: integers, symbols, entries."""
 Expression = Sequence[Operation]
 
 
@@ -142,7 +142,7 @@ class Assembly:
         return self._entry_labels.setdefault(id(entry), self.label())
 
     def unit(self, root: Entry) -> None:
-        """.debug_info, .debug_abbrev and what was needed of .debug_addr."""
+        """.debug_info, .debug_abbrev and the required parts of .debug_addr."""
         self.section(".debug_info")
         self.put(".Lown_unit")
         self.line(".4byte .Lown_unit_end-.Lown_unit_start")

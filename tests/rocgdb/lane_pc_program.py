@@ -40,16 +40,16 @@ class Variant:
     unit_range: bool = False
     """The unit has an address range and a language."""
     own_lines: bool = False
-    """The line table is by hand too."""
+    """The line table is hand-made too."""
     keep_unit: bool = False
-    """The compiler's unit, which has nothing but lines, stays in front."""
+    """The compiler's unit, which has only lines, comes first."""
     frame_base: bool = False
     """Functions have a DW_AT_frame_base, as at -O0."""
 
 
 @dataclass
 class Code:
-    """The compiler's assembly text: cut into code and its own debug information."""
+    """The compiler's assembly text, split into code and its own debug information."""
 
     text: str
     functions: dict[str, tuple[str, str]]
@@ -113,7 +113,7 @@ def compile_(version: int, own_lines: bool, keep_unit: bool) -> Code:
 
 
 def _line_table(rows: list[tuple[str, int, bool]]) -> str:
-    """.debug_line of version 4: each row sets its address; a row of line 0 behind a function ends a sequence."""
+    """.debug_line of version 4: each row sets its address; a row of line 0 after a function ends a sequence."""
     out = ['\t.section .debug_line,"",@progbits', ".Lline_table_start0:", "\t.4byte .Lown_lines_end-.Lown_lines_start",
            ".Lown_lines_start:", "\t.2byte 4", "\t.4byte .Lown_program-.Lown_header", ".Lown_header:",
            "\t.byte 4, 1, 1, -5, 14, 13", "\t.byte 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1",
@@ -134,7 +134,7 @@ def _line_table(rows: list[tuple[str, int, bool]]) -> str:
 
 
 def build(folder: Path, variant: Variant) -> Path:
-    """Compile, describe, assemble and link; the path of the code object."""
+    """Compile, describe, assemble and link; return the path of the code object."""
     code = compile_(variant.version, variant.own_lines, variant.keep_unit)
     folder.mkdir(parents=True, exist_ok=True)
     text, plain, done = folder / "lane_pc.s", folder / "lane_pc.o", folder / "lane_pc.co"
@@ -146,7 +146,7 @@ def build(folder: Path, variant: Variant) -> Path:
 
 
 def compile_plainly(folder: Path, target: str = "gfx90a") -> Path:
-    """The program with the compiler's own debug information, which says nothing of lanes; its path."""
+    """The program with the compiler's own debug information, which does not describe lanes; returns its path."""
     done = folder / "lane_pc.co"
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", f"--offload-arch={target}",
@@ -272,7 +272,7 @@ def describe(code: Code, variant: Variant) -> Assembly:
 
 
 def _around_ifs(code: Code, on_entry: Entry, of_if: Entry, address: str) -> list[tuple[str, str, Expression]]:
-    """While an arm runs, the lanes of the other wait; the code of the else arm is behind and runs first."""
+    """While one branch runs, the lanes of the other wait; the code of the else branch comes later and runs first."""
     low, high = code.functions["part_ways"]
     ranges: list[tuple[str, str, Expression]] = []
     here = low

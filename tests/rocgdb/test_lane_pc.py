@@ -57,7 +57,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def run(golden: str, path: Path) -> str:
-    """A golden text as it is now."""
+    """The current form of a golden text."""
     session = Session()
     session.load(path)
     session.sources.program_directory = SOURCE.parent
@@ -133,20 +133,20 @@ def test_fewer_lanes_than_the_wave_has(built: Built) -> None:
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "as_the_test"])
 @pytest.mark.parametrize("file", ["dwarf", "step_then"])
 def test_other_ways_to_write_it(file: str, name: str, built: Built) -> None:
-    """Wherever the codes, lists and addresses stand: the session is the same."""
+    """The session is the same, regardless of the placement of codes, lists and addresses."""
     expected = (Path(__file__).parent / "golden" / f"{file}.txt").read_text(encoding="utf-8")
     offset = re.compile(r"(?<=\.debug_info\+)0x\w+")  # of entries, which differ in size
     assert offset.sub("", run(expected, built(VARIANTS[name]))) == offset.sub("", expected)
 
 
 HAND_WRITTEN = re.compile(r"\(rocdbg\) (?:\w+/?\w* )+\$?(?:_lane_pc\b|foo|gid|elem).*")
-"""Commands about what only the hand-written debug information has."""
+"""Commands about facts that only the hand-written debug information has."""
 LANE_FILES = [path for path in FILES if path.stem in ("next", "step_else", "step_then", "step_waiting")]
 PLAIN_FILE = next(path for path in FILES if path.stem == "plain_lanes")
 
 
 def places(text: str) -> str:
-    """What a session says of places and lanes, without arguments, values and the numbers of those."""
+    """A session's output about places and lanes, without arguments, values and their numbers."""
     text = re.sub(r"<(\w+)\([^<>]*\)(\+\d+)?>", r"<\1\2>", text)
     text = re.sub(r"(\w+) \([^()]*\)(?= at )", r"\1", text)
     text = re.sub(r"^\$\d+ = ", "$ = ", text, flags=re.MULTILINE)
@@ -157,7 +157,7 @@ def places(text: str) -> str:
 
 @pytest.mark.parametrize("target", ["gfx942", "gfx1030", "gfx1100"])
 def test_plain_code_of_other_targets(target: str, tmp_path: Path) -> None:
-    """Masks of 32 and 64 lanes, stack addresses of lanes and of waves: the session is the same."""
+    """Masks of 32 and 64 lanes, and stack addresses of lanes and of waves: the session is the same."""
     expected = PLAIN_FILE.read_text(encoding="utf-8")
     got = run(expected, compile_plainly(tmp_path, target))
     assert re.sub(r"0x[0-9a-f]+", "ADDRESS", got) == re.sub(r"0x[0-9a-f]+", "ADDRESS", expected)
@@ -165,7 +165,7 @@ def test_plain_code_of_other_targets(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_annotated", [False, True], ids=["synthesised", "annotated"])
 def test_plain_code_is_where_the_test_expects_it(is_annotated: bool, tmp_path: Path) -> None:
-    """Nothing hand-written: what clang says, and what its machine code tells."""
+    """Without hand-written information: clang's description, and the facts from its machine code."""
     path = compile_plainly(tmp_path)
     if is_annotated:
         rocdbg.annotate(path, path)

@@ -1,4 +1,4 @@
-"""``info address`` and ``info scope`` without a frame: GDB's words for what the debug information says."""
+"""``info address`` and ``info scope`` without a frame: GDB's messages for the debug information."""
 
 from __future__ import annotations
 

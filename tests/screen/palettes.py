@@ -1,4 +1,4 @@
-"""Palettes of common terminals, as numbers: text, background, and the sixteen ANSI colours in their order."""
+"""Palettes of common terminals as numbers: text, background, and the sixteen ANSI colours in their order."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ import pyte
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = float(os.environ.get("ROCDBG_TEST_PATIENCE", "120"))
-"""Seconds after which a screen that does not come is an error."""
+"""Seconds after which a missing screen is an error."""
 PROMPT = "(rocdbg)"
 
 
@@ -70,7 +70,7 @@ class Terminal:
         self._resize(columns, lines)
 
     def text(self) -> str:
-        """What is on the screen, without blanks at the ends of lines."""
+        """The text on the screen, without blanks at the ends of lines."""
         return "\n".join(line.rstrip() for line in self.screen.display) + "\n"
 
     def type(self, text: str) -> None:
@@ -91,7 +91,7 @@ class Terminal:
         return True
 
     def wait(self, condition: Callable[[str], object], what: str = "") -> str:
-        """Wait until the screen satisfies a condition and nothing more comes; gives the screen."""
+        """Wait until the screen satisfies a condition and no more output arrives; return the screen."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if condition(self.text()) and not self._read(0.05):
@@ -104,7 +104,8 @@ class Terminal:
         return self.wait(lambda shown: text in shown, repr(text))
 
     def command(self, line: str, then: str = "") -> str:
-        """Give a command; wait until the prompt is back (below it, if it is still to be seen), and for a text."""
+        """Give a command; wait until the prompt is back (below the command, if that is still visible), and for a text.
+        """
         self.type(line)
         self.wait_for(f"{PROMPT} {line}"[:60])
         self.type("\r")
@@ -116,7 +117,7 @@ class Terminal:
         return self.wait(is_back, f"the prompt after {line!r}")
 
     def wait_while_running(self, text: str) -> None:
-        """As `wait_for`, while the screen changes all the time."""
+        """As `wait_for`, while the screen keeps changing."""
         end = time.monotonic() + PATIENCE
         while text not in self.text():
             assert time.monotonic() < end, f"{text!r} does not come:\n{self.text()}"
@@ -137,7 +138,7 @@ class Terminal:
         raise AssertionError(f"no prompt comes after {text!r}")
 
     def say(self, line: str, *prompts: str) -> str:
-        """Type a line and wait for a prompt; gives what came between."""
+        """Type a line and wait for a prompt; return the output in between."""
         since = len(self.raw)
         self.type(f"{line}\r")
         text = self.wait_for_prompt(*prompts, since=since)

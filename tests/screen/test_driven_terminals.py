@@ -1,4 +1,4 @@
-"""Terminals that programs drive, as DejaGnu drives GDB: pexpect sends lines; what comes back is compared in bytes."""
+"""Terminals that programs drive, as DejaGnu drives GDB: pexpect sends lines; the output is compared in bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spawn(folder: Path, *arguments: str, **environment: str) -> pexpect.spawn:
 
 
 def answer(child: pexpect.spawn, line: str, prompt: str = PROMPT) -> bytes:
-    """What comes back from a line up to the prompt."""
+    """The output between a line and the next prompt."""
     child.sendline(line)
     child.expect_exact(prompt)
     assert child.before is not None

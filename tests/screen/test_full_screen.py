@@ -21,7 +21,7 @@ SIZES = [(80, 24), (200, 60)]
 
 @pytest.fixture(name="open_demo")
 def open_demo_fixture(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    """Starts the program with the divergence demo, stopped where a few lanes took the branch."""
+    """Starts the program with the divergence demo, stopped at a place that only a few lanes reach."""
     opened: list[Terminal] = []
 
     def start(columns: int, lines: int, *commands: str, **environment: str) -> Terminal:
@@ -114,7 +114,7 @@ def test_keys_change_layout_and_focus_and_leave(open_demo: Callable[..., Termina
 
 
 def test_commands_of_the_windows(open_demo: Callable[..., Terminal]) -> None:
-    """Each command about windows, and what it changes on the screen."""
+    """Each command about windows, and its effect on the screen."""
     terminal = open_demo(100, 30)
     terminal.wait_for("(rocdbg)")
     terminal.type("tui enable\r")
@@ -144,7 +144,7 @@ def test_commands_of_the_windows(open_demo: Callable[..., Terminal]) -> None:
 
 
 def test_a_question_is_no_command_line(open_demo: Callable[..., Terminal]) -> None:
-    """Its answers open no block and are not in the history, which it does not show either."""
+    """Answers to a question open no block and are not in the history, which the question does not offer either."""
     for commands in ((), ("layout src",)):
         terminal = open_demo(80, 24, *commands)
         terminal.wait_for("(rocdbg)")
@@ -160,7 +160,7 @@ def test_a_question_is_no_command_line(open_demo: Callable[..., Terminal]) -> No
 
 
 def test_a_long_run_tells_how_far_it_is(tmp_path: Path) -> None:
-    """In the status line; a new size is seen while it runs."""
+    """The progress is in the status line; a new terminal size takes effect during the run."""
     folder = ROOT / "demo_kernels" / "mandelbrot"
     text = (folder / "mandelbrot.toml").read_text().replace("value = 100\n", "value = 2000000000\n")
     text = text.replace('file = "', f'file = "{folder}/').replace("file:", f"file:{folder}/")

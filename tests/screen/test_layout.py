@@ -1,4 +1,4 @@
-"""Layouts: how they are written, and that windows share a terminal of any size without gap or overlap."""
+"""Layouts: their notation, and that windows share a terminal of any size without gap or overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Themes: every text of every theme is legible on common palettes, and settings change what they say."""
+"""Themes: every text of every theme is legible on common palettes, and settings have their effect."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.screen.palettes import PALETTES, Palette, contrast, luminance
 
 LEAST = 4.5
 ON_CURRENT = ("source.", "mnemonic", "register", "immediate", "comment", "function")
-"""Roles of text that stands on the current line."""
+"""Roles of text on the current line."""
 ON_STATUS = ("status.",)
 
 
@@ -49,7 +49,7 @@ def ratio(style: Style, palette: Palette, text: str, background: str) -> float:
 
 
 def shown(styles: Mapping[str, Style], palette: Palette, is_screen: bool) -> Iterator[tuple[str, float]]:
-    """Each text of a theme with its contrast: on the terminal's background, and on those of the theme's own."""
+    """Each text of a theme with its contrast, on the terminal's background and on the theme's own backgrounds."""
     base = styles.get("text", Style()) if is_screen else Style()
     text, ground = value(base.foreground, palette, palette.text), value(base.background, palette, palette.background)
     for role, style in styles.items():

@@ -1,4 +1,5 @@
-"""What windows show, without a terminal: every state and size gives lines of the terminal's width, and no error."""
+"""The contents of windows without a terminal: every state and size gives lines of the terminal's width, and no error.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +198,8 @@ def test_the_current_line_keeps_its_colours_if_that_is_wanted() -> None:
 
 
 def test_whose_exec_it_is() -> None:
-    """Unoptimised code spills with all lanes on: what is active in the source is another mask then."""
+    """Unoptimised code spills with all lanes on: a different mask then holds the lanes that are active in the source.
+    """
     screen = make_screen("break divergence.hip:12", "run", file=DIVERGENCE)
     screen.set_layout("regs")
     assert " EXEC " in text(screen) and "of the source" not in text(screen)

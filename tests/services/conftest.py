@@ -1,4 +1,4 @@
-"""Kernels that ask a host for something, compiled with clang: HIP's with the device libraries, where they are."""
+"""Kernels that request host services, compiled with clang: HIP's with the device libraries, if these are installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Build = Callable[[str, str], Path]
 
 @pytest.fixture(scope="session")
 def hip(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """``hip("gfx90a", "O0")``: services.hip; more options behind the level: ``"O2 -mprintf-kind=buffered"``."""
+    """``hip("gfx90a", "O0")``: services.hip; further options follow the level: ``"O2 -mprintf-kind=buffered"``."""
     if not (LIBRARIES / "ockl.bc").exists():
         pytest.skip("needs ROCm's device libraries (Debian: rocm-device-libs)")
     folder = tmp_path_factory.mktemp("hip")
@@ -64,7 +64,7 @@ def opencl(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 @pytest.fixture
 def debugger(tmp_path: Path) -> Callable[..., rocdbg.Debugger]:
-    """A session over a kernel: ``debugger(file, "formats", 4, ["buffer = \\"i32[4]\\""])``."""
+    """A session about a kernel: ``debugger(file, "formats", 4, ["buffer = \"i32[4]\""])``."""
 
     def make(file: Path, kernel: str, lanes: int, arguments: list[str]) -> rocdbg.Debugger:
         launch = tmp_path / "launch.toml"

@@ -24,7 +24,7 @@ def by_c(template: str, value: object) -> bytes:
 
 
 def one(template: str) -> Conversion:
-    """The conversion that is all of a format."""
+    """The conversion that makes up a whole format."""
     (found,) = pieces(template.encode())
     assert isinstance(found, Conversion)
     return found
@@ -87,7 +87,7 @@ def test_no_format_takes_all_memory() -> None:
 
 
 def test_text_of_a_printf_is_limited_by_what_was_sent() -> None:
-    """Widths make few bytes many. Text that a kernel sends itself is never cut."""
+    """Widths turn a few bytes into many. Text that a kernel itself sends is never cut."""
     wide = print_arguments(b"%65536d" * 1000, bytes(8 * 1000))
     assert MAX_TEXT < len(wide) < MAX_TEXT + (1 << 18) and wide.endswith(b"make it too long.\n")
     known = Format(b"%65536d" * 1000, (4,) * 1000, ())
@@ -100,7 +100,7 @@ def test_text_of_a_printf_is_limited_by_what_was_sent() -> None:
 
 @pytest.mark.parametrize("part", ["%", "0"])
 def test_formats_are_read_in_one_pass(part: str) -> None:
-    """Where it took time in proportion to the square of the length, this would take minutes."""
+    """If reading took time proportional to the square of the length, this test would take minutes."""
     rest = part.encode() * 400_000
     assert pieces(b"%" + rest) == (b"%" * 200_001 if part == "%" else b"%" + rest,)
 

@@ -61,7 +61,7 @@ def test_no_memory_is_a_null_pointer(hip: Build) -> None:
 
 @pytest.mark.llvm
 def test_pieces_come_and_go_with_time(hip: Build, debugger: Callable[..., rocdbg.Debugger], tmp_path: Path) -> None:
-    """Back before a piece was made it cannot be read; where it was freed later it is there, with what it held."""
+    """At a position before it was made, a piece cannot be read; before it was freed, it exists with its contents."""
     session = debugger(hip("gfx1100", "O2"), "in_turn", 1, ['name = "kept"\nbuffer = "u64[4]"', "value = 4"])
     session.execute("catch sendmsg")
     session.execute("run")  # the first piece is asked for
@@ -111,7 +111,7 @@ def test_addresses_depend_on_requests_alone() -> None:
 
 
 def test_a_piece_for_which_there_is_no_room_comes_back() -> None:
-    """Its addresses are to be given out again, but others have the memory: what it held is not lost by that."""
+    """Its addresses are reused, and other pieces have its memory: its contents must not be lost."""
     memory = GlobalMemory(limit=(QUARANTINE + 3) * 8)
     heap = DeviceHeap(memory)
     heap.keeps = True
@@ -141,7 +141,7 @@ def test_addresses_come_again_after_many_others() -> None:
 
 @pytest.mark.llvm
 def test_what_a_kernel_has_freed_is_no_longer_watched(hip: Build) -> None:
-    """Blocks of this size return to the host at once: comparing them would crash."""
+    """Blocks of this size are returned to the host at once: comparing them would crash."""
     program = rocdbg.load(hip("gfx1100", "O2"))
     kept, out = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
     launch = program.kernels["frees_what_is_watched"].launch(1, 1, [kept, out, np.uint64(100 << 20)]).launch

@@ -32,7 +32,7 @@ TEXT = "a literal string of more than fifty-six bytes, in two parts or more"
 
 
 def lines(lanes: int, address: int) -> list[str]:
-    """What the kernel `formats` prints, in order of lanes."""
+    """The output of the kernel `formats`, in order of lanes."""
     first = [f"a name|{-i:5}|{i:<5}|{i + 16:#x}|{chr(97 + i)}|%\n" for i in range(lanes)]
     return first + [f"{i / 3:8.2f} {TEXT[:3]} {address:#x} {1 << 40 + i}\n" for i in range(1, lanes, 2)]
 
@@ -141,7 +141,7 @@ def test_the_full_screen_shows_it_with_the_commands(
 
 @given(st.lists(st.binary(max_size=40), max_size=6), st.binary(max_size=300))
 def test_whatever_a_kernel_leaves_in_the_buffer(entries: list[bytes], data: bytes) -> None:
-    """Bytes that are not frames and entries that are no formats: some text, and no other error."""
+    """Bytes that are not frames, and entries that are not formats: the result is some text, and no other error."""
     texts = [entry.decode("latin-1") for entry in entries] + ["1:2:4:8:%d %s|%*.*f%n", "2:1:4:%v4hlf %p", "3:0:"]
     memory = np.zeros(1024, np.uint8)
     allocation = Allocation(0, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory)
@@ -190,7 +190,7 @@ def test_messages_of_no_bytes_are_limited_too(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_frames_that_the_buffer_does_not_have(entries: list[str], words: list[int]) -> None:
-    """Their sizes reach beyond what was written, and so may the number of bytes that the kernel says it has written."""
+    """Their sizes exceed the written bytes, and the kernel's own count of written bytes may exceed them too."""
     memory, shown = np.zeros(64, np.uint8), io.StringIO()
     allocation = Allocation(0, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory)
     buffer = PrintfBuffer(allocation, ProgramOutput(lambda text, _: shown.write(text) and None))

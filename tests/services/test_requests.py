@@ -1,4 +1,4 @@
-"""What else kernels ask a host for: to end them, to call functions, to take kernels from a queue."""
+"""Other requests of kernels to the host: to end them, to call functions, to take kernels from a queue."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_default_queue_is_full(opencl: Build) -> None:
 @settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 2**64 - 1) | st.integers(0, 8)), max_size=30))
 def test_whatever_a_kernel_writes_into_the_buffer(writes: list[tuple[int, int]]) -> None:
-    """Packets are served, or refused with a reason; nothing else of the buffer is read or written."""
+    """Packets are served, or refused with a reason; no other part of the buffer is read or written."""
     memory = np.zeros(buffer_size(4), np.uint8)
     buffer = HostcallBuffer(Allocation(4096, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory), 4)
     words = memory.view(np.uint64)

@@ -1,4 +1,4 @@
-"""Hidden arguments are at the same addresses in each process: a recording of one is repeated by another."""
+"""Hidden arguments are at the same addresses in each process: one process can repeat the recording of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patterns of `pcode.deviations` excuse the instructions that they were written for, and no others."""
+"""The patterns of `pcode.deviations` match the instructions for which they were written, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of Triton's tutorials, in words of our own."""
+"""Kernels of Triton's tutorials, rewritten."""
 
 import triton
 import triton.language as tl

@@ -44,7 +44,7 @@ def test_a_line_of_the_script_at_the_third_launch(cache: Path) -> None:
 
 
 def test_a_register_that_is_changed_changes_the_result(cache: Path) -> None:
-    """A lane stores nothing that is taken out of EXEC."""
+    """A lane that is removed from EXEC stores nothing."""
     done = session(
         cache, "gfx942", "gfx942", "set breakpoint pending on", f"break script.py:{LINE}", "run",
         "set var $exec = $exec & ~8", "delete", "continue",

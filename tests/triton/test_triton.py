@@ -25,7 +25,7 @@ LINES = (HERE / "kernels.py").read_text().splitlines()
 
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The module kernels.py; what Triton compiles is kept in a folder of the test's own."""
+    """The module kernels.py; Triton's compiled code is kept in a folder of the test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
         patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
@@ -43,7 +43,7 @@ def deactivated() -> Iterator[None]:
 
 
 def normal(*shape: int) -> np.ndarray:
-    """Numbers that are the same each time."""
+    """Random numbers that are the same each time."""
     return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
 
 
@@ -63,7 +63,7 @@ def test_fused_softmax(kernels: Any) -> None:
 
 
 def test_matmul_of_views(kernels: Any) -> None:
-    """Two arrays that are parts of one, and a result that is part of another."""
+    """Two arrays that are parts of one array, and a result that is part of another."""
     rocdbg.triton.activate("gfx90a")
     both = normal(48, 96).astype(np.float16)
     a, b = both[:40, :32], both[8:40, 40:80]
@@ -86,7 +86,7 @@ def test_flash_attention(kernels: Any) -> None:
 
 
 class Tensor:
-    """What `rocdbg.triton` and Triton ask of a CPU tensor of torch, which is not required here."""
+    """The parts of a CPU tensor of torch that `rocdbg.triton` and Triton use; torch is not required here."""
 
     def __init__(self, array: np.ndarray, first: int = 0, device: str = "cpu") -> None:
         self.array, self.first, self.dtype = array, first, f"torch.{array.dtype}"

@@ -23,7 +23,7 @@ BREAKPOINTS = Category.BREAKPOINTS
 
 
 class Wanted(Struct, frozen=True):
-    """The arguments of `catch`: begin or end, which, and the condition."""
+    """The arguments of `catch`: whether it catches beginnings or ends, the event's argument, and the condition."""
 
     when: tuple[str, ...] = ()
     argument: str = ""

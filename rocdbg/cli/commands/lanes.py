@@ -62,7 +62,7 @@ GROUPING = Grouping()
 
 
 class Which(enum.Enum):
-    """Which lanes of a wave are selected by default, or among those of a list."""
+    """The lanes of a wave to which a command applies; a list of lanes is restricted to them."""
 
     USED = "active or inactive"
     ALL = "all"

@@ -41,7 +41,7 @@ def mover(shell: Shell) -> RunControl | TimeControl:
 
 
 def _say_without_lines(shell: Shell) -> None:
-    """What `step` and `next` do in a function without lines, in GDB's words."""
+    """Report what `step` and `next` do in a function without lines, in GDB's words."""
     session = shell.session
     if session.focus.current.thread is None:
         return

@@ -127,7 +127,7 @@ def _in_function(shell: Shell, place: SourcePlace) -> str:
 
 
 def _searched(shell: Shell, text: str) -> Pattern:
-    """The pattern to search for, in the older matcher's syntax and with its short messages."""
+    """The pattern to search for, in the Emacs syntax of regular expressions, with short error messages."""
     try:
         return compile_pattern(text, syntax=Syntax.EMACS)
     except PatternError as error:

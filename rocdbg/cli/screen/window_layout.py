@@ -154,7 +154,9 @@ def _place(
 
 
 def _sizes(node: Split, extent: int, wanted: Mapping[tuple[str, bool], int]) -> list[int]:
-    """Divide an extent by weight; requested and fixed sizes take precedence, and the command window is always kept."""
+    """Divide an extent by weight. Requested and fixed sizes take precedence, and the command window always remains
+    visible.
+    """
     least = LEAST_WIDTH if node.horizontal else LEAST
     fixed: dict[int, int] = {}
     for index, (part, _) in enumerate(node.parts):

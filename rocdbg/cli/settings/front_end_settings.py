@@ -38,7 +38,7 @@ wildcard pattern; '*' does not match directory separator."""
 HISTORY_FILE = of_front_end("history filename", ".rocdbg_history")
 HISTORY_SAVE = of_front_end("history save", False)
 HISTORY_SIZE = of_front_end("history size", 256)
-"""As in GDB where nothing is typed. The prompt has other values by default: `rocdbg.cli.command_history`."""
+"""GDB's default for input that is not typed. The prompt has other defaults: `rocdbg.cli.command_history`."""
 
 
 def _log(shell: Shell, wanted: object) -> None:

@@ -39,7 +39,7 @@ _INDEXES = (
     ".debug_names", ".debug_aranges", ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
     ".debug_gnu_pubtypes", ".gdb_index",
 )
-"""Index sections that contain positions of entries: they are written empty, since entries move."""
+"""Index sections that contain positions of entries. They are written empty, because entries move."""
 
 _KERNEL_CFA = CfaExpression(assemble("lit0", f"lit{int(AddressSpace.PRIVATE_LANE)}", "form_aspace_address"))
 
@@ -146,7 +146,9 @@ def _frames(program: Program, annotation: Annotation, machine_code: MachineCode)
 
 
 def _as_described(row: Row) -> Row:
-    """Return a row in which the CFA of a kernel is address 0 as lanes see it (AMDGPU usage, "Kernel Prolog")."""
+    """Return a row in which the CFA of a kernel is address 0, as the ABI defines it for lanes (AMDGPU usage, "Kernel
+    Prolog").
+    """
     if row.rules.get(PC) == UndefinedRule():
         return Row(row.start, row.end, _KERNEL_CFA, row.rules, row.return_address_register, row.dialect)
     return row

@@ -1,1 +1,1 @@
-"""What all parts of the debugger share: errors, the focus, settings, digits, patterns, warnings."""
+"""The parts that all of the debugger shares: errors, the focus, settings, digits, patterns, warnings."""

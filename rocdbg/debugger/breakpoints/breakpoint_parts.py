@@ -1,4 +1,4 @@
-"""What everything that stops a program has in common: the program, its expressions, and the table of breakpoints."""
+"""The parts that everything that stops a program shares: the program, its expressions, and the table of breakpoints."""
 
 from __future__ import annotations
 

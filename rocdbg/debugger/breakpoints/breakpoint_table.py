@@ -22,7 +22,7 @@ from rocdbg.errors import Error
 
 
 class Disposition(enum.Enum):
-    """What happens to a breakpoint when it stops the program; tables show the value."""
+    """The fate of a breakpoint when it stops the program; tables show the value."""
 
     KEEP = "keep"
     DELETE = "del"

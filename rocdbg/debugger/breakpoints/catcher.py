@@ -43,7 +43,7 @@ class Catcher:
         again.
         """
         self._again: set[int] = set()
-        """Waves that have to stop once more where they are."""
+        """Waves that have to stop at their current place once more."""
         self._travelled = self._replaying = False
         """Whether the target has moved in time since the last resume, and whether it was replaying then."""
 

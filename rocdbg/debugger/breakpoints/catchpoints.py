@@ -73,7 +73,9 @@ class Catchpoint(EventBreakpoint):
     happening: Callable[[Catchpoint, int], str] = field(default=lambda made, thread: "")
     """Describes the event that a wave at one of the places is about to cause; "" if there is none."""
     guard: Callable[[Catchpoint, int], Node | None] = field(default=lambda made, address: None)
-    """Returns a condition (I1), the same for all lanes, without which the event cannot happen at a place."""
+    """Returns a condition (I1) that is the same for all lanes; the event can happen at a place only if the condition
+    holds.
+    """
     reported: set[int] = field(default_factory=set)
     """The waves that are at their end and whose end was reported as a hit of this catchpoint."""
     report_positions: dict[int, int] = field(default_factory=dict)

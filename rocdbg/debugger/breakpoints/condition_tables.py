@@ -1,4 +1,5 @@
-"""Conditions by the thousand: those that differ only in their numbers are combined into one table."""
+"""Tables of conditions: conditions that differ only in their numbers share one table, because there may be thousands.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ FEW = 8
 by itself, because such code is a little faster.
 """
 _UNCOUNTED = Counter()
-"""The counter of conditions that stop their wave wherever they hold, so that nothing has to be counted natively."""
+"""The counter of conditions that stop their wave at every hit, so that native code has nothing to count."""
 _ALL_LANES = (1 << 64) - 1
 _MOST_KEPT = 1_000
 

@@ -68,7 +68,9 @@ class RegisterWatches:
         }
 
     def _differs(self, watchpoint: Watchpoint) -> Node:
-        """Return `_differs` for a watchpoint, as the same object each time: the target caches routines by identity."""
+        """Return the routine of `_differs` for a watchpoint, as the same object each time: the target caches routines
+        by identity.
+        """
         key = tuple(watchpoint.registers)
         found = self._differing.get(key)
         if found is None:

@@ -1,4 +1,4 @@
-"""Creates watchpoints, requests from the target what to watch for them, and finds those with a new value."""
+"""Creates watchpoints, determines what the target watches for them, and finds those with a new value."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Watcher:
         return [one for one in self._parts.breakpoints.elsewhere if isinstance(one, Watchpoint) and one.enabled]
 
     def look_for_hardware(self, there: bool) -> None:
-        """Decide again, when a new run begins, whether write watchpoints are reported as hardware watchpoints."""
+        """Decide again whether write watchpoints are reported as hardware watchpoints, because a new run begins."""
         for one in self._parts.breakpoints:
             if isinstance(one, Watchpoint) and one.access == "write":
                 one.software = not there

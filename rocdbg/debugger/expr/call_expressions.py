@@ -105,7 +105,7 @@ def call_target(
 
 
 def _may_be_elsewhere(node: syntax.Name) -> bool:
-    """Whether argument-dependent lookup applies to a function name; as in GDB, it does not apply to operators."""
+    """Whether argument-dependent lookup applies to a function name. As in GDB, it does not apply to operators."""
     return not node.global_ and "::" not in node.name and not re.match(r"operator\W", node.name)
 
 

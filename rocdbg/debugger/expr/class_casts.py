@@ -72,7 +72,9 @@ def cast_pointer(pointer: Value, target: PointerType, environment: Environment) 
 
 
 def _whole(pointer: Value, want: Type, environment: Environment) -> Value:
-    """Convert a pointer to a virtual base to one to the class that contains the base, by the object's dynamic type."""
+    """Convert a pointer to a virtual base into a pointer to the class that contains the base; the object's dynamic type
+    decides.
+    """
     from rocdbg.debugger.expr.dynamic_types import whole_object
 
     source = pointer.bare

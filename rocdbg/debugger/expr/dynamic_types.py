@@ -260,7 +260,7 @@ def _distance(start: LocationDescription, end: LocationDescription) -> int | Non
 # Dynamic types of objects of polymorphic classes, from their virtual tables (Itanium C++ ABI, 2.5).
 TABLE = "vtable for "
 TO_TOP = -16
-"""The offset, in bytes, of the offset-to-top entry from the place in the table to which an object points."""
+"""The offset in bytes of the offset-to-top entry, from the place in the virtual table to which an object points."""
 
 
 def is_polymorphic(type_: Type, environment: Environment, depth: int = 100) -> bool:

@@ -157,7 +157,7 @@ class Evaluator(Struct):
         return value
 
     def _value(self, node: syntax.Expression) -> Value:
-        """Return the `value` of a tree that does not lean to the left."""
+        """Return the `value` of a tree that is not a chain of operators nested to the left."""
         match node:
             case syntax.Integer(number, suffix, radix):
                 return integer_literal(number, suffix, radix)

@@ -1,4 +1,5 @@
-"""Which lanes of a wave are active (DW_AT_LLVM_active_lane); `active_lanes_compiled` gives the same as native code."""
+"""Which lanes of a wave are active (DW_AT_LLVM_active_lane); `active_lanes_compiled` computes the same in native code.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class _Call(Struct, frozen=True):
     """Calls that are counted together."""
 
     scope: int
-    """The offset of the function or inlined call whose own code has them."""
+    """The offset of the function or inlined call that makes these calls itself."""
     line: int
     called: int | None
     """The offset of the called function's abstract entry; None if not known."""
@@ -74,7 +74,7 @@ class CallsMadeLoops:
 
 
 def _takes_values(program: Program, name: str) -> bool:
-    """Whether no function of a name can change what it is given: all of its parameters are numbers."""
+    """Whether functions with this name cannot change their arguments, because all of their parameters are numbers."""
     types = [function.type for function in program.info.functions_named(name)]
     return bool(types) and all(
         isinstance(each.type.strip_typedefs(), (BaseType, EnumType, VectorType))
@@ -83,7 +83,7 @@ def _takes_values(program: Program, name: str) -> bool:
 
 
 def _remaining(program: Program, function: Function) -> Counter[_Call]:
-    """Count the calls in a function's code, apart for each inlined call."""
+    """Count the calls in a function's code, separately for each inlined call."""
     found: Counter[_Call] = Counter()
     for site in function.call_sites:
         place = site.call_pc if site.return_pc is None else FileAddress(site.return_pc - _CALL_SIZE)

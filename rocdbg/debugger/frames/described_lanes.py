@@ -275,7 +275,8 @@ class _Part(Struct, frozen=True):
 
 
 class _Described(Struct, frozen=True):
-    """Where a description, or equal ones of the same list, does not hold for all lanes, and which registers it reads.
+    """The places where a description, or equal ones of the same list, does not hold for all lanes, and the registers
+    that it reads.
     """
 
     gaps: frozenset[int] = frozenset()

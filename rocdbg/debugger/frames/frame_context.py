@@ -194,7 +194,9 @@ class FrameContext:
 
     @property
     def _is_of_a_lane(self) -> bool:
-        """Whether the context has one lane: a failure then means more than that the result depends on the lane."""
+        """Whether the context has one lane. Without a lane, evaluation may also fail because the result depends on the
+        lane.
+        """
         return self.lane is not None and self.lane != ANY_LANE
 
     def register_location(self, number: int) -> LocationDescription:

@@ -211,7 +211,7 @@ class FrameChain(Struct):
     not_entered: int | None = None
     """How many inlined calls that begin at the PC are hidden; ``None``: all."""
     lane_pcs: LanePcs | None = None
-    """Positions of the lanes; without it every lane is where its wave is."""
+    """Positions of the lanes; without them, every lane is at the position of its wave."""
     trapped_at: int | None = None
     """Loaded address of the debug trap after which the wave has just stopped: the position that the user sees."""
     called_from: CalledFrom | None = None

@@ -95,7 +95,8 @@ class PhysicalFrame:
         return self.rows(self.program.to_file(self.wave_pc or NOWHERE), self.wave_size)
 
     def entered(self, context: FrameContext) -> EntryPoint | None:
-        """Return the entry point through which all lanes entered the function; None if they entered at its beginning.
+        """Return the entry point through which all lanes entered the function; None if they entered it at its
+        beginning.
         """
         if not self._has_looked_for_entry:
             self._has_looked_for_entry = True  # set first: finding the caller, which names the entry, leads here again

@@ -112,7 +112,7 @@ class RecoveredPlaces:
         return [(apply(Op.AND, value, constant((1 << 8 * min(size, 8)) - 1)), 8 * size)]
 
     def _in_code(self, followed: Followed, number: int, size: int, pc: int) -> list[tuple[Node, int]] | None:
-        """Return the value that machine code still has, as `recovered_values` finds it."""
+        """Return the value that machine code still holds, as `recovered_values` finds it."""
         if followed.flow is None:
             return None
         places = followed.flow.before(pc)

@@ -40,7 +40,7 @@ class UnwindRow(Protocol):
         """Return where the caller's register ``number`` is; undefined if it is lost."""
 
     def keeps(self, number: int, architecture: Architecture) -> bool:
-        """Whether the frame has not modified a register."""
+        """Whether the frame has left a register unchanged."""
 
 
 class RowSource(Protocol):

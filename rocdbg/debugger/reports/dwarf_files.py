@@ -27,5 +27,5 @@ def print_file(path: str, target_id: str | None) -> Iterator[str]:
 
 
 def explain_file(path: str, target_id: str | None, name: str, pc: int | None, lane: int) -> Iterator[str]:
-    """Yield where the objects with a name are, and the operations that determine it."""
+    """Yield the locations of the objects with this name, and the operations that determine them."""
     return explained(dwarf.open(path, target_id), name, pc, lane)

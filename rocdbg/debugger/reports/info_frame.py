@@ -155,13 +155,17 @@ def _saved_registers(context: FrameContext, architecture: Architecture) -> list[
 
 
 def _in_parts(location: LocationDescription, bits: int) -> str:
-    """Say where a scalar register is: ``in $s33``, ``in $v40, lane 0 and $v40, lane 1``, ``at private_wave#0x100``."""
+    """Describe the location of a scalar register: ``in $s33``, ``in $v40, lane 0 and $v40, lane 1``, ``at
+    private_wave#0x100``.
+    """
     texts = [leaf_words(part) for part in joined(location.fragments(bits, 0))]
     return texts[0] if len(texts) == 1 else " and ".join([texts[0], *(text.removeprefix("in ") for text in texts[1:])])
 
 
 def _by_lane(location: LocationDescription, lanes: int, own: str) -> str:
-    """Say where a vector register is; lanes at the same place are grouped. Return ``own`` if none was moved."""
+    """Describe the location of a vector register; lanes at the same place are grouped. Return ``own`` if no lane was
+    moved.
+    """
     masks: dict[str, int] = {}
     for lane in range(lanes):
         text = " and ".join(_of_lane(part, lane) for part in location.fragments(LANE_BITS, LANE_BITS * lane))

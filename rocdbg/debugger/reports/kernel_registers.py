@@ -1,4 +1,4 @@
-"""Groups of registers: by kind, and by what a kernel requests to find in them when its waves begin."""
+"""Groups of registers: by kind, and by the initial contents that a kernel requests for its waves."""
 
 from __future__ import annotations
 

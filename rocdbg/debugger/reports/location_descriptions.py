@@ -29,7 +29,7 @@ MAX_PARTS = 256
 
 
 def place_words(location: LocationDescription, bits: int | None) -> list[str]:
-    """Say where an object of ``bits`` bits is: a phrase, or for a composite a line for each piece."""
+    """Describe the location of an object of ``bits`` bits: a phrase, or for a composite a line for each piece."""
     if location.is_undefined or not location.places:
         return ["optimized out"]
     if len(location.places) == 1:
@@ -84,13 +84,13 @@ def joined(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
 
 
 def leaf_words(fragment: Fragment) -> str:
-    """Say where a part that is not itself composite is: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
+    """Describe the location of a part that is not a composite: ``in $s33``, ``at private_wave#0x100``, ``is 0x200``."""
     text = _leaf(fragment, whole=False)
     return text.replace("at address ", "at ", 1).replace("constant ", "is ", 1)
 
 
 def _lane(fragment: Fragment) -> int | None:
-    """Return the lane whose part of a vector register a fragment is, otherwise ``None``."""
+    """Return the lane to which a fragment of a vector register belongs; ``None`` for any other fragment."""
     storage = fragment.storage
     if isinstance(storage, RegisterStorage) and storage.size > 2 * LANE_BITS:
         lane, start = divmod(fragment.offset, LANE_BITS)
@@ -187,7 +187,7 @@ def static_words(program: Program, variable: Variable, function: Function | None
 
 
 def _frame_base(program: Program, function: Function | None) -> str | None:
-    """Return the register of which a function's frame base consists, if it is a single register."""
+    """Return the register that is a function's frame base; ``None`` if the frame base is anything else."""
     value = written_frame_base(function.die) if function is not None else None
     if not isinstance(value, dwarf.Expression):
         return None

@@ -132,7 +132,7 @@ _END = "\0"
 
 
 def _end(type_: Type) -> Type:
-    """Return the type to which pointers and arrays finally lead."""
+    """Return the type at the end of a chain of pointers and arrays."""
     while isinstance(type_, PointerType | ArrayType | QualifiedType):
         type_ = type_.element if isinstance(type_, ArrayType) else type_.target
     return type_

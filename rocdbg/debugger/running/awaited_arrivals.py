@@ -36,7 +36,9 @@ class Awaited(Struct):
     """The checks that the target makes, by address."""
 
     def wrong(self, thread: int | None, pc: int) -> None:
-        """Note that an arrival of a wave at an address was not the awaited one, and add a check for what was wrong."""
+        """Record that a wave's arrival at an address was not the awaited one, and add a check for the requirement that
+        it did not meet.
+        """
         scope = self.scope
         assert scope.thread is not None
         cells: list[int] = [scope.thread]

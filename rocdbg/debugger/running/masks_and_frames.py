@@ -1,4 +1,6 @@
-"""The registers that show native code, while it steps, whether a lane is active and which frame a wave is in."""
+"""The registers from which native code determines, while it steps, whether a lane is active and which frame a wave is
+in.
+"""
 
 from __future__ import annotations
 

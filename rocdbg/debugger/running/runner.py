@@ -224,7 +224,7 @@ class Runner(Struct):
                     return event
 
     def _end_of(self, thread: int) -> StopEvent | None:
-        """Let a wave that is about to end do so."""
+        """Let a wave that is about to end execute its last instruction."""
         stop = self.resume(Resume(ResumeMode.STEP, thread, stop_addresses=self.stop_addresses(), only=True))
         return thread_exited(self, thread) if stop.kind is TargetStopKind.WAVE_DONE else self.event(stop)
 

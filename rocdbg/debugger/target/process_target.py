@@ -74,7 +74,9 @@ class ProcessQueue(PacketQueue, Protocol):
 
     @property
     def error(self) -> str:
-        """Why it is in the error state, in which it accepts no more packets; empty if it is not in that state."""
+        """The reason why the queue is in the error state, in which it accepts no more packets; empty if it is not in
+        that state.
+        """
 
 
 class HostOrigin(Struct, frozen=True):

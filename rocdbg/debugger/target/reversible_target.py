@@ -257,8 +257,7 @@ class RecordedTarget(SimTarget):
         return stop
 
     def _repeat(self, recorder: Recorder, request: Resume) -> TargetStop:
-        """Continue in the past. Waves execute in their original order, regardless of what the request says about them.
-        """
+        """Continue in the past. Waves execute in their original order; the request's choice of waves is ignored."""
         until = recorder.end
         if request.budget is not None:
             until = min(until, recorder.position + request.budget)
@@ -374,7 +373,7 @@ class Home(Struct, frozen=True):
 
 
 def host_home(target: SimTarget, spans: Spans, thread: int | None) -> Home:
-    """Describe briefly what bytes belong to. Raises `DebuggerError` if that is not known."""
+    """Describe briefly the object that contains bytes. Raises `DebuggerError` if that is not known."""
     begin, end = spans[0][0], spans[0][1]
     for wave in target.dispatch.waves:
         low = wave.lds.ctypes.data

@@ -21,7 +21,7 @@ MOST_CALLS = 64
 
 
 class Caller(Protocol):
-    """What runs called functions: one dispatch, or several."""
+    """The code that runs called functions: one dispatch, or several."""
 
     def excursion(self, wave: Wave, room: int) -> Excursion:
         """See `Dispatch.excursion`."""
@@ -84,7 +84,7 @@ class CallStacks:
         return calls[-1].wave if calls else None
 
     def before(self, thread: int) -> Target:
-        """Return the target as it would be without the innermost call on a wave in this view."""
+        """Return the target in the state without the innermost call on a wave in this view."""
         other = CallStacks(self._dispatch, self._current, self._seen_with)
         other._calls = self._calls
         other._hidden = {**self._hidden, thread: self._hidden.get(thread, 0) + 1}

@@ -285,7 +285,7 @@ class Origins(Struct):
         return tuple(found.items())
 
     def _unwritten(self, place: _Place) -> str:
-        """Return the explanation why no instruction has written a place."""
+        """Explain why no instruction has written a place."""
         if isinstance(place, _Memory):
             return self.recording.home_of(place.spans, place.thread)
         name = f"{FILE_NAMES.get(place.kind, 'register ')}{place.index}"

@@ -260,7 +260,7 @@ class PastStops(Struct):
         return begins
 
     def _entry(self, watchpoint: Watchpoint, begin: int, present: int) -> int:
-        """A watchpoint belongs to a frame: return the last position at which the function of this frame was called."""
+        """Return the last position at which the function of a watchpoint's frame was called."""
         if watchpoint.entry is None:
             return begin
         end, size = present, _FIRST_PIECE
@@ -280,7 +280,8 @@ class PastStops(Struct):
         return begin
 
     def _before(self, position: int, thread: int | None, present: int) -> int:
-        """Return the position before a wave's last instruction before ``position``, which is the call."""
+        """Return the position before the last instruction of a wave before ``position``; that instruction is the call.
+        """
         assert thread is not None
         self.recording.go_to(position)
         count = self.recording.count(thread)

@@ -123,7 +123,7 @@ def _moved(
     instruction: Instruction, name: str, half: str, result: Operand, dword: int, lane: int | None, wave_size: int,
     before: Before,
 ) -> tuple[Operand, int, int | None] | None:
-    """Return the operand, its dword, and the lane that a move reads; ``None`` for other instructions."""
+    """Return the operand, its dword and the lane from which a move reads; ``None`` for other instructions."""
 
     def operand(*words: str) -> Operand:
         return next(found for word in words if (found := instruction.operand(word + half)) is not None)

@@ -117,7 +117,7 @@ def resolved(instruction: Instruction, state: WaveRegisters) -> Instruction:
 
 
 def _moved(operand: Operand, by: int) -> Operand:
-    """Return the operand ``by`` registers further; an invalid scalar register is not written, and reads as s0."""
+    """Return the operand ``by`` registers further. An invalid scalar register is not written, and reads as s0."""
     if operand.kind not in (OperandKind.VGPR, OperandKind.SGPR):
         return operand
     index = operand.index + by

@@ -146,7 +146,8 @@ _QUOTED = [escape(code, '"') for code in range(256)]
 
 
 def _is_incomplete(codes: list[int]) -> bool:
-    """Whether these last bytes begin an incomplete character (of up to six bytes, as in the original UTF-8)."""
+    """Whether the last bytes begin a character (of up to six bytes, as in the original UTF-8) and do not complete it.
+    """
     leads = ((0xC2, 0), (0xE0, 2), (0xF0, 3), (0xF8, 4), (0xFC, 5), (0xFE, 6), (0x100, 0))
     wanted = next(size for end, size in leads if codes[0] < end)
     return len(codes) < wanted and all(0x80 <= code < 0xC0 for code in codes[1:])
@@ -179,7 +180,7 @@ def _characters(data: bytes, text: str, only_ascii: bool) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _unit(char: str) -> str:
-    """Return a character as it is shown inside quotes, together with other characters."""
+    """Return a character as it appears inside quotes among other characters."""
     data = char.encode("utf-8", "surrogateescape")
     if len(data) > 1 and char.isprintable():
         return char

@@ -34,7 +34,7 @@ class Absence(Enum):
 
     @property
     def is_lost(self) -> bool:
-        """Whether debug information does not describe where the value is."""
+        """Whether debug information does not describe the location of the value."""
         return self in (Absence.OPTIMIZED_OUT, Absence.NOT_PER_LANE, Absence.UNPLACED)
 
 
@@ -219,7 +219,7 @@ class SnapshotStorage(Nowhere, Struct, frozen=True):
 
 
 class RememberedStorage(Struct, frozen=True):
-    """Storage with a snapshot of some of its bytes: ``data`` is what it held from offset ``start`` on."""
+    """Storage with a snapshot of some of its bytes: ``data`` holds the former bytes from offset ``start`` on."""
 
     now: Storage
     start: int

@@ -128,6 +128,8 @@ def _entries(value: Loclist, unit: Unit, keep_empty: bool = False) -> LocationLi
 
 
 def _count(value: Exprloc | Loclist, unit: Unit, found: AnyExpression) -> None:
-    """Limit how many entries may share long lists, because each of the entries takes the time to search its list."""
+    """Limit the number of entries that share long lists, because each of these entries takes the time to search its
+    list.
+    """
     if isinstance(value, Loclist) and isinstance(found, LocationList):
         unit.sections.lists.count(value.section_name, value.offset, len(found), len(value.section), value.entry)

@@ -76,7 +76,8 @@ class DebugInfo:
         no instruction begins there.
         """
         self.can_be_passed_by: Callable[[FileAddress, FileAddress], bool] = lambda start, address: False
-        """Whether a branch between a function's start (the first address) and the second address leads past the latter.
+        """Whether a branch between a function's start (the first address) and the second address leads to code beyond
+        the second address.
         """
         self._breakpoint_addresses: dict[Function, FileAddress | None] = {}
         self._scopes_at: dict[FileAddress, tuple[Scope, ...]] = {}

@@ -1,4 +1,4 @@
-"""What is wrong with debug information, and where."""
+"""Problems in debug information, and where they are."""
 
 from __future__ import annotations
 

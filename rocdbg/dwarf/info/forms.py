@@ -38,7 +38,7 @@ class Shape(enum.Enum):
 
 
 class Kind(enum.Enum):
-    """What the raw value of a form means."""
+    """The meaning of the raw value of a form."""
 
     ADDRESS = enum.auto()
     ADDRESS_INDEX = enum.auto()

@@ -83,7 +83,7 @@ class Contents:
         self._known: dict[int, tuple[int, int]] = {}
 
     def problem(self, offset: int) -> str | None:
-        """What is wrong with the contents of the class at ``offset``, None if nothing is."""
+        """The problem with the contents of the class at ``offset``; None if there is none."""
         within: set[int] = set()
         stack = [offset]
         while stack:

@@ -90,7 +90,7 @@ class Access(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """What arithmetic needs to know about a plain integral type, which is little-endian and uses all its bytes."""
+    """The facts that arithmetic needs about a plain integral type, which is little-endian and uses all its bytes."""
 
     size: int
     signed: bool

@@ -19,7 +19,9 @@ _MOST_LEVELS = 64
 
 
 def whose(entry: Die) -> str:
-    """Text that identifies an entry: its name, its function, section and offset: ``x in k at .debug_info+0x59``."""
+    """Text that identifies the owner of an attribute: its name, its function, section and offset: ``x in k at
+    .debug_info+0x59``.
+    """
     names = [_name(entry)]
     function = function_around(entry)
     if function is not None and function != entry:

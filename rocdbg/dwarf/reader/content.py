@@ -1,4 +1,4 @@
-"""What entries of the debug information offer to expressions that refer to them (DW_OP_call_ref, implicit pointers)."""
+"""The contents of entries for expressions that refer to them (DW_OP_call_ref, implicit pointers)."""
 
 from __future__ import annotations
 

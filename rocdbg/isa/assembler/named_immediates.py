@@ -152,7 +152,7 @@ def sendmsg(style: str, text: str, names: Mapping[int, str], evaluate: Evaluate)
 
 
 def _swizzle_masks(mode: str, arguments: list[str], evaluate: Evaluate) -> int | None:
-    """The value for the modes that are masks, in which all lanes of a group do the same."""
+    """The value for the mask modes, in which all lanes of a group do the same."""
     if mode == "BITMASK_PERM" and len(arguments) == 1:
         letters = arguments[0].strip('"')
         if not re.fullmatch(r"[01pi]{5}", letters):

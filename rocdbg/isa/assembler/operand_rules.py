@@ -47,7 +47,7 @@ _NULL = "null"
 
 
 def violation(found: Instruction, layout: Layout, target: Target) -> str | None:
-    """Why hardware cannot execute an instruction whose operands are all valid; None if it can."""
+    """The reason why hardware cannot execute an instruction whose operands are all valid; None if it can."""
     for rule in _RULES:
         if reason := rule(found, layout, target):
             return reason

@@ -84,7 +84,7 @@ def learn_layouts(
 _POOLED = {
     ItemTag.OPERAND: 3, ItemTag.MODIFIER: 3, ItemTag.NUMBER: 6, ItemTag.NUMBER_MODIFIER: 6, ItemTag.REGISTERS: 4,
 }
-"""The position in an item, by its tag, of the number of a pooled vector."""
+"""For each tag, the position in the item at which the number of a pooled vector is."""
 
 
 def _kept(

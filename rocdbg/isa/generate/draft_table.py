@@ -47,7 +47,7 @@ class DraftRow:
 
 
 def field_bits(item: list[Any]) -> tuple[int, ...]:
-    """Where an item names bits of the encoding."""
+    """The positions in an item that name bits of the encoding."""
     if item[0] == ItemTag.REGISTERS:
         return (2, 3) if item[3] else (2,)
     return (2,) if item[0] in DraftRow.PLACES else ()

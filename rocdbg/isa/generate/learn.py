@@ -565,7 +565,9 @@ class Learner:
         return rest if joint is None else [*rest, joint]
 
     def _whole_restricts(self, base: int, whole: Item) -> bool:
-        """Whether printing operands as whole registers makes source modifiers illegal that are otherwise ignored."""
+        """Whether printing operands as whole registers makes some source modifiers illegal that would otherwise be
+        ignored.
+        """
         others = [self.layout.modifiers[n] for n in ("abs", "neg") if n in self.layout.modifiers]
         code = next(v for v, t in enumerate(whole.texts) if t and t.startswith(WHOLE_REGISTERS))
         for bits in others:

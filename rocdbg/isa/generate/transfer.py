@@ -134,7 +134,7 @@ def _plain_code(texts: Texts, n: int, prefixes: str) -> int:
 
 
 def _candidates(layout: Layout, row: DraftRow, text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts under the names that the older targets may use for an instruction, and what is special about each."""
+    """Yield texts under the names that the older targets may use for an instruction, each with its peculiarities."""
     mnemonic, _, rest = text.partition(" ")
     base = base_name(mnemonic)
     for name in (base, *_RELATIVES.get(base, "").split()):

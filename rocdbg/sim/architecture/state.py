@@ -119,7 +119,7 @@ class ArchitecturalState:
     # -- checks
 
     def _problem(self, place: Place, size: int) -> str | None:
-        """Why the launch does not have these bytes; None if it does."""
+        """The reason why the launch does not have these bytes; None if it does."""
         match place:
             case Register(_, name, lane):
                 if name in scalar_codes(self._target):

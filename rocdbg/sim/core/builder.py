@@ -517,11 +517,11 @@ class Builder(Arithmetic):
     # whole-wave primitives, outside lane code
     @abstractmethod
     def read_lane(self, vgpr: int, lane: Value) -> Value:
-        """The dword of VGPR ``vgpr`` in lane ``lane`` (uniform I32, taken modulo the wave size), whatever EXEC says."""
+        """The dword of VGPR ``vgpr`` in lane ``lane`` (uniform I32, taken modulo the wave size), regardless of EXEC."""
 
     @abstractmethod
     def write_lane(self, vgpr: int, lane: Value, value: Value) -> None:
-        """Set the dword of one lane, whatever EXEC says."""
+        """Set the dword of one lane, regardless of EXEC."""
 
     @abstractmethod
     def shuffle(self, vgpr: int, sources: Sequence[int | None], dword: int) -> None:
@@ -551,7 +551,7 @@ class Builder(Arithmetic):
     # control
     @abstractmethod
     def branch(self, condition: Value | None, target: int) -> None:
-        """End the instruction: pc becomes the constant address ``target`` if ``condition`` (None: always)."""
+        """End the instruction: pc becomes the constant address ``target`` if ``condition`` holds (None: always)."""
 
     @abstractmethod
     def jump(self, target: Value) -> None:

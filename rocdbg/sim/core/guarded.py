@@ -70,7 +70,7 @@ _NO_HEAD: Final = Head(0, 0)
 
 
 class _Kind(NamedTuple):
-    """The properties that two blocks must share for one to replace the other."""
+    """The properties that a block must share with another one to replace it."""
 
     rows: int
     size: int
@@ -116,7 +116,7 @@ _kept_bytes = 0
 _asked = 0
 """Guards requested since cycles were last collected."""
 _SELDOM: Final = 1024
-"""How many guards are requested between two collections, which are expensive because each visits all objects."""
+"""The number of guards requested between two collections, which are expensive because each visits all objects."""
 _kept: dict[_Kind, list[_Mapping]] = {}
 
 
@@ -232,7 +232,7 @@ def _take_back() -> None:
 
 
 class Sparing(Protocol):
-    """Objects that keep blocks which are not needed at the moment."""
+    """Objects that keep blocks in reserve that they do not need at the moment."""
 
     def clear(self) -> None:
         """Free these blocks."""

@@ -10,7 +10,7 @@ from rocdbg.arch.targets import Generation, Target
 
 
 class Register(Enum):
-    """What a register holds. Registers that are not listed for a target read as 0 and ignore writes."""
+    """The contents of a hardware register. Registers that are not listed for a target read as 0 and ignore writes."""
 
     MODE = "MODE"
     STATUS = "STATUS"

@@ -70,7 +70,7 @@ class Field(Struct, frozen=True):
 
 
 class Scalar(Struct, frozen=True):
-    """A scalar register by operand code (I32)."""
+    """A scalar register, identified by its operand code (I32)."""
 
     code: int
 
@@ -94,7 +94,7 @@ class Vector(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """The number at ``index`` of those that the caller provides (I64)."""
+    """The number at ``index`` among the numbers that the caller provides (I64)."""
 
     index: int
 

@@ -81,7 +81,8 @@ def exists(instruction: Instruction, target: Target) -> bool:
 
 
 def excess(instruction: Instruction, bounds: int) -> str | None:
-    """What is wrong with an instruction under a wave's bounds, if anything: ``v40 is past the wave's 32 VGPRs``."""
+    """The violation if an instruction exceeds a wave's bounds, such as ``v40 is past the wave's 32 VGPRs``; else None.
+    """
     for operand in instruction.operands:
         if operand.kind not in _SHIFT:
             continue

@@ -67,7 +67,7 @@ class State(IntEnum):
     WAITING = 1
     """The lane was not active where the range was entered."""
     CALL = 2
-    """The wave runs through a call, whatever the lane does: the range is everything except the return address."""
+    """The wave runs through a call, regardless of the lane: the range is everything except the return address."""
 
 
 class RowFlag(IntFlag):

@@ -191,7 +191,7 @@ class Recorder:
             self.journal.wrote(Lds(wave.number, low), wave.lds[low:high].tobytes())
 
     def wrote(self, address: int, data: bytes) -> None:
-        """Record that global memory was written from outside."""
+        """Record that the debugger wrote to global memory."""
         self._begin_writing()
         if data:
             self.journal.wrote(Memory(address), data)
@@ -208,7 +208,7 @@ class Recorder:
         return sorted(place for place in before.keys() | now.keys() if before.get(place) != now.get(place))
 
     def note(self, places: list[tuple[int, int]]) -> None:
-        """Record that these places, which `changed_since` returned, were written from outside."""
+        """Record that the debugger wrote to these places, which `changed_since` returned."""
         self._begin_writing()
         for number, at in places:
             data = self._history.chunk(number, at)
@@ -221,7 +221,7 @@ class Recorder:
                 self.journal.wrote(place, part)
 
     def again(self) -> None:
-        """Undo all writes from outside since the current position was reached."""
+        """Undo all of the debugger's writes since the current position was reached."""
         here = self.position
         index = bisect_right(self._checkpoints, here, key=lambda checkpoint: checkpoint.position) - 1
         self._restore(index)
@@ -233,7 +233,7 @@ class Recorder:
         self.journal.free(self.position)
 
     def branch(self) -> None:
-        """Discard the history after the current position: what follows is new history."""
+        """Discard the history after the current position: execution from here on is new history."""
         if self.live:
             return
         here, entry = self.position, self._entry
@@ -571,7 +571,9 @@ class Recorder:
         self._last_kept, self._unkept = time.thread_time(), 0.0
 
     def _thin_out(self) -> None:
-        """Remove checkpoints where they are densest in relation to their distance from the current position."""
+        """Remove checkpoints where their distances are shortest in relation to their distance from the current
+        position.
+        """
         while len(self._checkpoints) > MOST or self._history.kept > MOST_BYTES:
             here = self.position
             positions = self.checkpoints

@@ -157,11 +157,11 @@ class Dispatch:
 
     @property
     def asked(self) -> bool:
-        """Whether there is an `interrupt` to which no run has responded yet."""
+        """Whether an `interrupt` is pending, to which no run has responded yet."""
         return bool(self._residency.get("interrupted"))
 
     def take_interrupt(self) -> bool:
-        """Whether there is an `interrupt` to which no run has responded; clears it."""
+        """Whether an `interrupt` is pending, to which no run has responded; clears it."""
         asked = bool(self._residency.get("interrupted"))
         self._residency.set("interrupted", 0)
         return asked
@@ -253,7 +253,8 @@ class Dispatch:
             self._watches.forget_freed()
 
     def _untranslated(self, wave: Wave) -> Stop:
-        """Return the stop for an interrupt during translation. Raises `Stopped` if it was not meant for this dispatch.
+        """Return the stop for an interrupt during translation. Raises `Stopped` for an interrupt that concerned another
+        dispatch.
         """
         if not self.take_interrupt():
             raise Stopped
@@ -495,7 +496,7 @@ class Dispatch:
         self.stand(None)
 
     def rewritten(self) -> None:
-        """Note that registers and memory were overwritten from outside."""
+        """Record that the debugger wrote to registers and memory."""
         self._residency.set("following", -1)
         self.stand(None)
 
@@ -663,7 +664,7 @@ class Dispatch:
 
     @property
     def _too_large(self) -> str:
-        """Why the workgroups of the grid cannot synchronise with each other; None if they can."""
+        """The reason why the workgroups of the grid cannot synchronise with each other; None if they can."""
         return (
             f"the kernel waits for its whole grid of {prod(self.plan.state.groups)} workgroups, "
             f"but at most {self.plan.resident_groups} can be resident at once"

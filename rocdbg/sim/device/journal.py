@@ -49,7 +49,7 @@ class Given(Struct, tag="g", array_like=True):
 
 
 class Written(Struct, tag="w", array_like=True):
-    """A write from outside at position ``end``."""
+    """A write by the debugger at position ``end``."""
 
     end: Unsigned
     place: Place

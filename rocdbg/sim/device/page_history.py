@@ -176,7 +176,7 @@ class PageHistory:
         self.kept -= sum(part.size for part in delta.values())
 
     def lay_out(self, version: int) -> None:
-        """Make a version the current one, whatever the pages contain."""
+        """Make a version the current one, regardless of the contents of the pages."""
         step = 1 if version > self.current else -1
         while self.current != version:
             delta = self._deltas[self.current if step > 0 else self.current - 1]

@@ -285,11 +285,11 @@ class QueueRunner:
 
     @property
     def asked(self) -> bool:
-        """Whether there is an `interrupt` to which no run has responded yet."""
+        """Whether an `interrupt` is pending, to which no run has responded yet."""
         return self._interrupted
 
     def take_interrupt(self) -> bool:
-        """Whether there is an `interrupt` to which no run has responded; clears it."""
+        """Whether an `interrupt` is pending, to which no run has responded; clears it."""
         asked = self._interrupted
         self.forget_interrupt()
         return asked

@@ -81,7 +81,7 @@ class Residency:
 
     @property
     def empty(self) -> bool:
-        """Whether no wave is resident; then there is none left to create either."""
+        """Whether no wave is resident; in that case, no waves remain to be created either."""
         return self.get("first") == NONE
 
     def slots(self) -> Iterator[int]:
@@ -187,7 +187,7 @@ class Residency:
         self.synchronise()
 
     def known(self) -> list[Wave]:
-        """The `Wave` objects that were requested: only these waves can have been changed from outside."""
+        """The `Wave` objects that were requested: code outside the engine can have changed only these waves."""
         return list(self._waves.values())
 
     def memory(self) -> list[NDArray[np.uint8]]:

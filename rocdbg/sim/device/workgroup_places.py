@@ -161,7 +161,9 @@ class Places:
 
     @property
     def _id_registers(self) -> int:
-        """The number of VGPRs that hold work-item ids when a wave starts."""
+        """The size of the group at ``position``: smaller at the grid's edge if the group size does not divide the grid
+        size.
+        """
         packed = self.state.target.packed_work_item_ids
         return 1 if packed else self.state.descriptor.enable_vgpr_workitem_id + 1
 

@@ -238,7 +238,7 @@ class CheckTable:
         return address
 
     def collect(self) -> None:
-        """Update the `Counter` objects, and append to the logs, from what native code has written."""
+        """Update the `Counter` objects, and append to the logs, from the data that native code has written."""
         for kept in self._counters:
             kept.counter.hits, kept.counter.skips = kept.words.tolist()
         if self._log is not None and self._collected is not None and self._collected[0]:
@@ -291,7 +291,9 @@ class CheckTable:
         return index is not None and bool(self._table[index * ENTRY_WORDS])
 
     def set_instruction(self, key: int, pc: int, function: int) -> bool:
-        """Set what the entry calls to execute one instruction; False if it has no entry because the table is full."""
+        """Set the function that the entry calls to execute one instruction; False if there is no entry because the
+        table is full.
+        """
         index = self._entries.get((key, pc))
         if index is not None:
             self._table[index * ENTRY_WORDS] = function

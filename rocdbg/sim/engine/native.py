@@ -253,7 +253,7 @@ class Engine(Translations):
         return Status.ILLEGAL if status is Status.REGISTERS else status
 
     def _key(self, state: int) -> int:
-        """What blocks at the wave's pc depend on besides the code."""
+        """The facts, besides the code, on which blocks at the wave's pc depend."""
         mode = _u32(state, "mode").value
         if not self._indexed:
             return layout.mode_key(mode, banked=self._banked)

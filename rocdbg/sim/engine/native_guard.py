@@ -217,7 +217,7 @@ class Guard:
         return int(self._slots) + mine.number * _SLOT_SIZE
 
     def crash(self) -> Crash:
-        """What is known about the calling thread's last crash."""
+        """The description of the calling thread's last crash."""
         values = (ctypes.c_uint64 * len(_SLOT)).from_address(self._slot)
         return Crash(values[_SLOT["signal"].offset // 8], values[_SLOT["address"].offset // 8])
 

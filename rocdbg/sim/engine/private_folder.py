@@ -17,7 +17,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class UntrustedFolder(Exception):
-    """Others could have put something into a folder. The message says how, and begins with ``it``."""
+    """Others could have modified a folder. The message says how, and begins with ``it``."""
 
 
 def close(descriptor: int) -> None:

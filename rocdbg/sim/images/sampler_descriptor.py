@@ -79,7 +79,7 @@ class SamplerDescriptor(Struct, frozen=True):
 
     @classmethod
     def decode(cls, words: Sequence[int], rules: Rules) -> SamplerDescriptor:
-        """Decode the four dwords of a descriptor; any words form one."""
+        """Decode the four dwords of a descriptor. Any four dwords are valid."""
         layout = SAMPLER_FIELDS[rules]
 
         def field(name: str) -> int:

@@ -93,7 +93,7 @@ def _shifted_up(value: int, count: int) -> int:
 
 
 def power(value: int) -> int:
-    """The smallest power of two that is not less."""
+    """The smallest power of two that is not less than a number."""
     return 1 << max(0, value - 1).bit_length()
 
 

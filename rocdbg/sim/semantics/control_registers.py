@@ -18,7 +18,7 @@ _FIELDS = {
     Register.SCHED_MODE: "sched_mode",
 }
 _COMPUTE = 1
-"""The number of the micro engine that runs compute."""
+"""The number of the micro engine that runs compute work."""
 
 
 def _status(i: Access) -> Value:

@@ -100,7 +100,7 @@ def fma_to_odd(a: Value, b: Value, c: Value) -> Value:
 
 
 def _to_odd(total: Value, error: Value) -> Value:
-    """``total`` rounded to odd, given the (exact) error of its rounding to nearest."""
+    """``total`` rounded to odd, given the exact error of rounding it to nearest."""
     bits = total.bits()
     inexact = error.ne(0.0) & ~error.is_nan() & magnitude(total).ult(format_of(total).infinity)
     away = sign_bit(error) ^ sign_bit(total)  # the exact value is closer to zero than total

@@ -122,7 +122,7 @@ def _terms(a: Sequence[Value], b: Sequence[Value], kinds: tuple[str, str], *, fl
 
 
 def _select_special(terms: _Terms, c: Value, result: Value, invalid: int) -> Value:
-    """``result`` (f32 bits), unless a factor is infinite or NaN."""
+    """``result`` (f32 bits) unless a factor is infinite or NaN; then the special result."""
     positive, negative = terms.positive | c.eq(0x7F800000), terms.negative | c.eq(0xFF800000)
     result = positive.select(0x7F800000, result)
     result = negative.select(0xFF800000, result)

@@ -272,7 +272,7 @@ def multiply_add(a: Value, b: Value, c: Value) -> Value:
 
 
 def legacy_zero(a: Value, b: Value, result: Value, otherwise: Value) -> Value:
-    """``otherwise`` where a factor is zero (DX9 rule: 0 * anything is 0), else ``result``."""
+    """``result``, or ``otherwise`` where a factor is zero (DX9 rule: 0 * anything is 0)."""
     return (is_zero(a) | is_zero(b)).select(otherwise, result)
 
 

@@ -120,7 +120,7 @@ _SCALAR = 1
 
 
 def _one_lane(i: Access, helper: str, address: Value, size: Value) -> None:
-    """Use a routine for lanes for one scalar access of ``size`` bytes (I64); if that is 0, nothing is accessed."""
+    """Use a routine for lanes for one scalar access of ``size`` bytes (I64); if the size is 0, nothing is accessed."""
     i.b.write_scalar_address(address)
     i.b.call(helper, (size.ne(0).zext(I64), size, i.const(_SCALAR, I64), i.const(0, I64)))
 

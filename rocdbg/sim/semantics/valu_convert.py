@@ -35,7 +35,7 @@ def _(i: Access) -> None:
 
 
 def _nan_by_sign(value: Value, number: Value) -> Value:
-    """A conversion in which a NaN gives the largest integer of its sign (measured on gfx1201), not 0."""
+    """A conversion in which a NaN gives the largest integer of the NaN's sign (measured on gfx1201), not 0."""
     return value.is_nan().select(
         value.bits().slt(0).select(value.builder.const(1 << 31, I32), 0x7FFFFFFF), number
     )

@@ -44,14 +44,14 @@ def _integer(
 
 
 def _chosen_halves(i: Access, k: int) -> Value:
-    """Source ``k`` with the halves that op_sel and op_sel_hi choose if it is VOP3P, and unchanged otherwise."""
+    """Source ``k``; in VOP3P, with the halves that op_sel and op_sel_hi choose."""
     if i.insn.encoding != "VOP3P":
         return i.src(k)
     return i.src_half(k, 0, I16).zext(I32) | i.src_half(k, 1, I16).zext(I32).shl(16)
 
 
 def _signed_accumulator(i: Access) -> bool:
-    """Whether the accumulator is signed: in the ``_iu`` forms it is, whether or not their sources are."""
+    """Whether the accumulator is signed. In the ``_iu`` forms it always is, regardless of the sources."""
     return "_iu" in i.name
 
 

@@ -100,7 +100,7 @@ def _(i: Access) -> None:
 
 
 def _mad32(i: Access, a: Value, b: Value, c: Value) -> None:
-    """The unfused f32 multiply-add, which always flushes subnormals, whatever MODE says."""
+    """The unfused f32 multiply-add, which always flushes subnormals, regardless of MODE."""
     product = i.flush(floats.multiply(a, b))
     i.dst(0, floats.add(product, c), flush=True)
 
@@ -142,7 +142,7 @@ def _(i: Access) -> None:
 
 
 def _legacy_fma(i: Access, c: Value) -> None:
-    """The legacy fma, which always flushes subnormals, whatever MODE says; a product with a zero factor is +0."""
+    """The legacy fma, which always flushes subnormals, regardless of MODE; a product with a zero factor is +0."""
     a, b = i.src(0, F32, flush=True), i.src(1, F32, flush=True)
     zero = floats.is_zero(a) | floats.is_zero(b)
     i.dst(0, fma(i, zero.select(0.0, a), zero.select(0.0, b), c, flush=True), flush=True)
@@ -215,7 +215,7 @@ def _two(choose: Chooser, type: Type) -> SemanticFunction:
 
 
 def _keeps_sources(i: Access) -> bool | None:
-    """Whether sources keep subnormals: before GFX9 minimum, maximum and median do, whatever MODE says."""
+    """Whether sources keep subnormals: before GFX9, those of minimum, maximum and median do, regardless of MODE."""
     return False if i.generation < Generation.GFX9 else None
 
 

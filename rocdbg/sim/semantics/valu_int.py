@@ -85,7 +85,7 @@ def _carry_subtract(*, carry_in: bool, swap: bool = False) -> SemanticFunction:
 
 
 def _older(before: Generation, carry: SemanticFunction, plain: SemanticFunction) -> SemanticFunction:
-    """The semantic of a name that, before some generation, meant the addition or subtraction with carry."""
+    """The semantic of a name that meant addition or subtraction with carry before some generation."""
     return lambda i: (carry if i.generation < before else plain)(i)
 
 

@@ -140,7 +140,7 @@ semantic("v_div_fixup_legacy_f16")(_div_fixup(F16, legacy=True))
 
 
 def _cube_axes(i: Access) -> tuple[Value, Value, Value, Value, Value]:
-    """x, y, z, whether z is the major axis, and otherwise whether y is."""
+    """The coordinates x, y and z; whether z is the major axis; and if it is not, whether y is."""
     x, y, z = (i.src(k, F32, flush=False) for k in range(3))
     # Flushed magnitudes are compared.
     ax, ay, az = (i.flush(v).fabs() for v in (x, y, z))

@@ -148,7 +148,7 @@ def _known_pieces(template: bytes) -> tuple[bytes | Conversion, ...]:
 
 
 def cut(text: bytearray, sent: int) -> bool:
-    """Whether the text for ``sent`` bytes is too long; in that case, append a note that says so."""
+    """Whether the text for ``sent`` bytes is too long. If it is, append a note that says so."""
     if len(text) <= sent + MAX_TEXT:
         return False
     text += _CUT

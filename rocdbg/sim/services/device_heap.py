@@ -121,7 +121,7 @@ class DeviceHeap:
         self._freed = {pages: deque(freed) for pages, freed in state.freed.items()}
 
     def forget(self) -> None:
-        """Give up the ability to restore: discard freed pieces."""
+        """Give up the ability to restore freed pieces, and discard them."""
         self.keeps = False
         self._hidden.clear()
 

@@ -186,7 +186,7 @@ class HostServices:
         return len(text), row[1]
 
     def _serve_memory(self, row: Row) -> int:
-        """Allocate if the first qword is 0, otherwise free what it points to."""
+        """Allocate if the first qword is 0; otherwise free the memory to which it points."""
         from rocdbg.sim.services.hostcall import HostcallError
 
         heap = self._need_heap()

@@ -33,7 +33,7 @@ class BlockCalls(BlockRegisters):
         self._forget_accesses()
 
     def _forget_accesses(self) -> None:
-        """Record that the instruction has not accessed memory yet."""
+        """Record that the instruction has not accessed memory so far."""
         self._wrote: tuple[str, list[str]] | None = None
         self._accesses: list[tuple[str, list[str]]] = []
 

@@ -160,7 +160,7 @@ class _Place(Struct):
 
 
 def _relative(s: _Resource, offset: Value) -> Value:
-    """Distance of byte ``offset`` of an index from its element 0; the offset itself if linear."""
+    """Distance of byte ``offset`` of an index from the index's element 0; in a linear buffer, the offset itself."""
     high = offset.lshr(s.element).shl(s.element)
     return high.shl(s.group) + (offset - high)
 

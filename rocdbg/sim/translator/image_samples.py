@@ -89,7 +89,7 @@ class _Lane:
         return self._number(self.words.whole(self.parts.bias), self.r.const(0, I64), self.parts.a16)
 
     def coordinate(self, n: Value) -> Value:
-        """Coordinate ``n``, or a value that follows the coordinates, F64."""
+        """Coordinate ``n``, or a value that follows the coordinates, as F64."""
         start = self.parts.coordinates
         word = self.words.whole(start + self.parts.a16.select(n.lshr(1), n))
         return self._number(word, n & 1, self.parts.a16)

@@ -224,7 +224,7 @@ def _fields(r: Routine, view: View, table: str, slots: list[Slot], rules: Value,
 
 
 def _image(r: Routine, view: View, rules: Value, a: Value, chip: Value) -> None:
-    """Convert the fields of an image to what instructions see."""
+    """Convert the fields of an image to the properties that instructions see."""
     kind, tiling, compressed = view[Slot.TYPE], view[Slot.TILE], view[Slot.DIM]
     bound = kind.uge(8)
     view[Slot.TYPE] = bound.select(kind, 0)

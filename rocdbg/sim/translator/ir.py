@@ -531,7 +531,7 @@ found:
 
 
 def _search(function: str, table: str, count: int) -> str:
-    """A function of one key and a condition whether to search for it."""
+    """Return a function of a key, and of a condition that decides whether to search for the key."""
     return f"""define internal i1 @{function}(i32 %key, i1 %where) noinline #0 {{
 entry:
   br i1 %where, label %search, label %done

@@ -46,7 +46,7 @@ class LaneCode(Routine):
     # -- values that are the same for all lanes --------------------
 
     def begin(self, node: Node, cells: str) -> None:
-        """Emit what an expression needs before the loop over lanes; ``cells``: pointer to its first cell."""
+        """Emit the values that an expression needs before the loop over lanes; ``cells``: pointer to its first cell."""
         self._cells, self._kept, self._scratch, self.lane = cells, {}, None, None
         if _reaches_private(node):
             self._scratch = self._host_of_scratch()

@@ -228,7 +228,7 @@ def truncated(
 def _exceptional(
     a: Sequence[Value], b: Sequence[Value], c: Value, kinds: tuple[str, str], result: Value
 ) -> Value:
-    """``result``, unless there are infinities or NaNs: then the sum of those terms alone."""
+    """``result``; if there are infinities or NaNs, the sum of those terms alone."""
     zero = c.builder.const(0.0, F32)
     special = floats.exponent_field(c).eq(0xFF)
     exceptional = special.select(c, zero)

@@ -100,14 +100,14 @@ def space_of(helper: str) -> str | None:
 
 
 def noted_by(helper: str) -> str | None:
-    """The routine that finds where ``helper`` has stored, or None if it stores nothing."""
+    """The routine that finds the places where ``helper`` has stored, or None if it stores nothing."""
     access, _, _ = helper.partition("_")
     space = helper.rpartition("_")[2]
     return f"check_{space}" if access in ("store", "atomic") and space in (*SPACES, "image") else None
 
 
 def seen_by(helper: str) -> str | None:
-    """The routine that observes what ``helper`` does to memory; None if its accesses are not tracked."""
+    """The routine that observes the accesses of ``helper`` to memory; None if its accesses are not tracked."""
     if helper == "sload":
         return "seen_sload"
     access, _, _ = helper.partition("_")

@@ -207,7 +207,7 @@ class Runtime:
 
     @staticmethod
     def fault_at(r: Routine, lane: Value, kind: Value, address: Value) -> None:
-        """Record a lane's fault, and store its address in the lane's address slot for the report."""
+        """Record a lane's fault, and store the faulting address in the lane's address slot for the report."""
         Runtime._note(r, lane, kind)
         r.store(r.slot(layout.ENV_ADDRESS, lane, 8), address)
 
@@ -371,7 +371,7 @@ class Runtime:
         r.lines.append("ret i32 0")
 
     def _byte(self, r: Routine, lane: Value, n: Value) -> str:
-        """Where byte ``n`` of the lane's data is in the transfer buffer."""
+        """The position of byte ``n`` of the lane's data in the transfer buffer."""
         return r.gep("%env", lane.shl(2) + n.lshr(2).shl(8) + (n & 3) + layout.ENV_DATA)
 
     @staticmethod

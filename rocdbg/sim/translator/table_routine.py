@@ -56,7 +56,7 @@ class _TableCode(LaneCode):
             self.store(kept, self.const(0, I64))
 
         def mine(row: str) -> Value:
-            """The lanes to which a row applies."""
+            """The lanes to which a row of the table applies."""
             of = self.load(self.gep(row, 8 * ROW_WAVE), I64)
             lanes = self.load(self.gep(row, 8 * ROW_LANES), I64) & active
             return (of.eq(ANY_WAVE) | of.eq(wave)).select(lanes, self.const(0, I64))

@@ -132,7 +132,7 @@ def _shadow(r: Routine, address: Value) -> Value:
 
 
 def _note(r: Routine) -> None:
-    """Add a read to the row of %pc; the search begins at an index that is computed from the pc."""
+    """Add a read to the row of %pc. The pc determines the index at which the search begins."""
     table = r.pointer(r.env("reads_table"))
     pc, mask = r.value("%pc"), uninitialized_reads.CAPACITY - 1
     start = (pc.lshr(2) * _GOLDEN).lshr(64 - uninitialized_reads.CAPACITY.bit_length() + 1)

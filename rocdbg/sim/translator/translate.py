@@ -170,7 +170,7 @@ def _record_vector(
 
 
 def _run(builder: WaveBuilder, access: Access, semantic: Semantic) -> None:
-    """Record what the instruction does and, if requested, the arithmetic exceptions that it raises."""
+    """Record the instruction's operations and, if requested, the arithmetic exceptions that it raises."""
     if not access.context.exceptions or semantic.kind is Kind.WAVE or semantic.ends is Ends.ALWAYS:
         semantic.function(access)
         return

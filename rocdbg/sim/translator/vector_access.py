@@ -249,7 +249,7 @@ def _physical(r: VectorRoutine, offset: Value, lane: Value) -> Value:
 
 
 def _interleave(r: VectorRoutine, offsets: list[str], active: list[str]) -> list[str]:
-    """`_physical` for all lanes; gives up if an access is neither within one dword nor of whole dwords."""
+    """`_physical` for all lanes; gives up unless each access is within one dword, or consists of whole dwords."""
     size = r.value("%size")
     three, two = r.splat(r.const(3, I64)), r.splat(r.const(2, I64))
     # The highest offset in a dword at which an access of this size may begin.

@@ -1,4 +1,4 @@
-"""Locations in all lanes at once are what the evaluator gives for each lane."""
+"""Locations in all lanes at once equal the evaluator's results for each lane."""
 
 from __future__ import annotations
 

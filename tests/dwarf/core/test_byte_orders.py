@@ -1,4 +1,4 @@
-"""Base types whose bytes lie the other way round: their literals, and what they go together with."""
+"""Base types with the opposite byte order: their literals, and the types with which they can be combined."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def codes(dialect: str) -> dict[str, int]:
 
 
 def cfa(*items: tuple[object, ...], dialect: str = "amd") -> bytes:
-    """Instructions by meaning; blocks are bytes, signed operands are marked by the table."""
+    """Instructions by meaning; blocks are bytes, and the table marks signed operands."""
     rows = {row.meaning: row for row in CFA_INSTRUCTIONS if dialect in row.dialects}
     out = b""
     for name, *operands in items:

@@ -30,7 +30,7 @@ SIZE = 0x400
 
 
 def program(rng: random.Random, is_cie: bool) -> bytes:
-    """A program that breaks no rule: states nest, and there is always a CFA to change."""
+    """A program that breaks no rule: states are nested, and there is always a CFA to change."""
 
     def register() -> bytes:
         return uleb(rng.choice(REGISTERS))

@@ -1,4 +1,4 @@
-"""Conventions of producers: which part of a location holds an object, what leads to a base, what names a space."""
+"""Conventions of producers: which part of a location holds an object, how to reach a base, how to name a space."""
 
 from __future__ import annotations
 

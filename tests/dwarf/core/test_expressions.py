@@ -431,7 +431,7 @@ CASES: list[tuple[str, tuple[object, ...], object]] = [
 
 
 def fixed(item: object) -> object:
-    """"breg16 +8" for the operations that have their register in the name."""
+    """"breg16 +8" for the operations whose names contain their register."""
     if isinstance(item, str) and " " in item:
         name, number = item.split()
         return (name, int(number))
@@ -559,7 +559,8 @@ def test_frame_base(items: tuple[object, ...], expected: object) -> None:
 
 @pytest.mark.parametrize("listed", [False, True])
 def test_a_frame_base_in_a_register_that_a_callee_has_saved(listed: bool) -> None:
-    """In an outer frame the register's location is where it was saved: the frame base is at what is there."""
+    """In an outer frame, the register's location is where the register was saved; the saved value gives the frame base.
+    """
     frame_base = assemble(("regx", 768))
     outer = dwarf.SimpleContext(
         pc=0x1000,

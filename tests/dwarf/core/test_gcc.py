@@ -1,4 +1,4 @@
-"""What GCC writes for AMD GPUs, in the form of the text: rows as GCC 12 writes them, and its locations."""
+"""GCC's output for AMD GPUs, in the form of the text: rows as in GCC 12, and its locations."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def block(code: int, *items: Item, register: int | None = None) -> bytes:
 
 
 def section(*instructions: bytes) -> bytes:
-    """The CIE that all functions have, and one of them from 0x1000 on."""
+    """The CIE that all functions share, and one of these functions, from 0x1000 on."""
     cie = b"\xff\xff\xff\xff\x03\0\x01\x04\x10" + block(0x0F, *pair(S16)) + block(0x10, *pair(S18), register=16)
     fde = bytes(4) + (0x1000).to_bytes(8, "little") + (0x100).to_bytes(8, "little") + b"".join(instructions)
     return b"".join(len(entry).to_bytes(4, "little") + entry for entry in (cie, fde))
 
 
 ADVANCE, SAVED_LINK = b"\x44", bytes([0x05, *uleb128(S18), 4, 0x05, *uleb128(S18 + 1), 5])
-"""By 4 bytes; s18 and s19 are 16 and 20 bytes above the canonical frame address."""
+"""Advance by 4 bytes; s18 and s19 are saved 16 and 20 bytes above the canonical frame address."""
 FRAME = block(0x0F, *pair(S14), ("const1u", 64), "minus")
 
 
@@ -44,7 +44,7 @@ def frames() -> dwarf.FrameTable:
 
 
 def context(pc: int) -> dwarf.SimpleContext:
-    """s14 is the frame pointer, what is saved a return address."""
+    """s14 is the frame pointer, and the saved value is a return address."""
     stack = bytearray(256)
     stack[0x40 + 16:0x40 + 24] = (0x7777_0000_2004).to_bytes(8, "little")
     return dwarf.SimpleContext(
@@ -57,7 +57,7 @@ def context(pc: int) -> dwarf.SimpleContext:
     ("pc", "returns_to"), [(0x1000, 0x6666_0000_1104), (0x1004, 0x7777_0000_2004), (0x1008, 0x7777_0000_2004)]
 )
 def test_rows(frames: dwarf.FrameTable, pc: int, returns_to: int) -> None:
-    """The return address is what s18 and s19 held at entry, the caller's stack pointer the frame's address."""
+    """The return address is the value of s18 and s19 at entry; the caller's stack pointer is the frame's address."""
     ctx = context(pc)
     row = frames.row(pc)
     assert row is not None

@@ -1,4 +1,4 @@
-"""Code loaded elsewhere than its file says: what the evaluator adds the load bias to."""
+"""Code loaded at other addresses than those of its file: the values to which the evaluator adds the load bias."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_context_that_says_nothing_has_addresses_as_loaded() -> None:
     ],
 )
 def test_an_expression_written_with_loaded_addresses_is_explained(bias: int | None, texts: list[str]) -> None:
-    """Only its own addresses are as loaded: not those of what it calls."""
+    """Only its own addresses are loaded addresses, not those of expressions that it calls."""
     told = dwarf.explain(GLOBAL + assemble(("call4", 0x20)), context(BIAS), "location", load_bias=bias)
     assert [format_operation(step.operation, load_bias=step.load_bias) for step in told.steps] == texts
     own, called = (told.steps[index].after for index in (0, 2))

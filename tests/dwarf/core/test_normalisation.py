@@ -136,7 +136,7 @@ def test_amds_own_operations_mean_what_the_text_says() -> None:
 
 
 def as_lane_has_it(expression: tuple[object, ...], value: int, size: int) -> int | None:
-    """What an object of some bytes is where lane 3 has a value in v0; None where that is not known."""
+    """The value of an object of some bytes when lane 3 has a value in v0; None if it is not known."""
     register = bytearray(256)
     register[12:16] = (value % (1 << 32)).to_bytes(4, "little")
     data = dwarf.normalise(assemble(*expression, "stack_value"), target="gfx90a", size=size)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The operation table, decoding and printing; llvm-dwarfdump is the reference for what it knows."""
+"""The operation table, decoding and printing; llvm-dwarfdump is the reference for operations that it knows."""
 
 # ruff: noqa: E501  (one case, one line)
 from __future__ import annotations
@@ -168,7 +168,7 @@ def test_printing_with_names() -> None:
 
 
 def dumped(expressions: list[bytes], directory: Path) -> list[str]:
-    """What llvm-dwarfdump prints for the expressions, each the location of a variable."""
+    """llvm-dwarfdump's output for the expressions, each of which is the location of a variable."""
     lines = [
         '.section .debug_abbrev,"",@progbits',
         ".byte 1,0x11,1, 0x13,5, 0,0, 2,0x34,0, 2,0x18, 0,0, 0",

@@ -1,4 +1,4 @@
-"""Damaged debug information: errors that say where, never anything else."""
+"""Damaged debug information: errors that name the position, and no other exceptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLOWEST = 60.0
 
 
 def ask_everything(sections: Sections) -> int:
-    """Ask all questions, each on its own; the number of them that were answered with an error."""
+    """Ask all questions, each separately; return how many of them gave an error."""
     info = DebugInfo(sections)
     errors = 0
 

@@ -1,4 +1,4 @@
-"""Entries, attributes and line rows against llvm-dwarfdump, over languages, versions and targets."""
+"""Entries, attributes and line rows compared with llvm-dwarfdump, over languages, versions and targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attributes of one object that has all of A.3 to A.5, as the public reader gives them in one context."""
+"""The attributes of one object that has all of A.3 to A.5, as the public reader returns them in one context."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 @pytest.fixture(scope="module")
 def entries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dwarf.Entry]:
-    """By name; by tag those without one."""
+    """Entries by name; entries without a name by tag."""
     path = tmp_path_factory.mktemp("entries") / "sound.o"
     command = ["clang-22", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-c", str(SOURCE), "-o", str(path)]
     subprocess.run(command, check=True, timeout=60)

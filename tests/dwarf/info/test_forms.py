@@ -1,4 +1,4 @@
-"""Every attribute form, from hand-made units: the value, and that skipping it takes the same bytes."""
+"""Every attribute form, in hand-made units: the value, and that skipping it takes the same number of bytes."""
 
 from __future__ import annotations
 

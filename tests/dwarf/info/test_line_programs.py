@@ -23,12 +23,12 @@ FLAGS = {
     IS_STMT: "is_stmt", BASIC_BLOCK: "basic_block", PROLOGUE_END: "prologue_end", EPILOGUE_BEGIN: "epilogue_begin",
 }
 STANDARD = bytes((0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1))
-"""How many operands the operations from DW_LNS_copy on have."""
+"""The number of operands of each operation from DW_LNS_copy on."""
 LLVM_ROW = re.compile(r"^0x([0-9a-f]{16}) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +\d+ *(.*)$", re.MULTILINE)
 
 
 def table(choose: random.Random) -> bytes:
-    """A table with a header of any version, and a program of some sequences."""
+    """A table with a header of any version, and a program with some sequences."""
     version = choose.choice((2, 3, 4, 5))
     base = choose.choice((10, 13, 13, 16))
     many = bytes((choose.choice((1, 3, 3)),)) if version >= 4 else b""

@@ -1,4 +1,4 @@
-"""Link-time optimisation by GCC: functions are described before it is decided which of them are inlined."""
+"""Link-time optimisation by GCC: functions are described before GCC decides which of them to inline."""
 
 from __future__ import annotations
 

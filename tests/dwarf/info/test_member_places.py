@@ -27,7 +27,7 @@ WORD = b"\x00\x01\x02\x03\x04\x05\x06\x07"
 
 
 def by_hand(use: bytes, slot: bytes) -> tuple[DebugInfo, int, int, int]:
-    """The information; where the class, the pointer with the attribute and the one without are."""
+    """The information, and the offsets of the class, of the pointer with the attribute and of the one without it."""
     data = bytearray(b"\x01hand.hip\0")
 
     def here() -> int:
@@ -79,7 +79,7 @@ def test_use_location(use: bytes, of: bytes, expected: str) -> None:
 
 
 def test_vtable_element() -> None:
-    """The slot behind the two that the vtable of the object in memory begins with."""
+    """The slot after the two with which the virtual table of the object in memory begins."""
     slot = assemble("deref", ("plus_uconst", 16))
     info, structure, _, _ = by_hand(assemble("plus"), slot)
     type_ = info.type_at(structure)

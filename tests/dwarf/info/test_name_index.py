@@ -1,4 +1,4 @@
-"""The compiler's index of names: read as llvm-dwarfdump reads it, and lookups answered the same with and without."""
+"""The compiler's index of names: read as llvm-dwarfdump reads it; lookups give the same results with and without it."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ ENTRY = re.compile(r"Entry @ (\S+) \{(.*?)\}", re.S)
 
 
 def dumped(path: Path) -> list[tuple[str, int, int, int, int | None]]:
-    """Name, hash, place of the entry, entry in its unit, place of the parent: as llvm-dwarfdump prints them."""
+    """Name, hash, offset of the entry, entry in its unit, offset of the parent, as llvm-dwarfdump prints them."""
     text = subprocess.run(
         ["llvm-dwarfdump-22", "--debug-names", str(path)], check=True, capture_output=True, text=True
     ).stdout
@@ -241,7 +241,7 @@ def check_as_dumped(path: Path) -> list[NameIndex]:
 
 
 def answers(sections: Sections) -> dict[str, object]:
-    """What all names give, asked in all the ways they can be written."""
+    """The results for all names, requested in all forms in which a user can write them."""
     info = DebugInfo(sections)
     entities = [*info.functions_matching(), *info.global_variables_matching()]
     names = {entity.name for entity in entities} | {entity.qualified_name for entity in entities}

@@ -1,4 +1,4 @@
-"""Names as typed: how they are split, and what they match."""
+"""Typed names: how they are split, and what they match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subprograms in subprograms, as flang describes procedures that are contained in others: found by name."""
+"""Nested subprograms, as flang describes procedures that are contained in others: found by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ extern "C" __attribute__((device, noinline)) int outer(int v) { return inner(v);
 
 
 def built(folder: Path, names: str, language: str) -> DebugInfo:
-    """Clang's code with the one function in the other; ``names`` says which index LLVM makes."""
+    """clang's code with one function nested in the other; ``names`` selects the index that LLVM makes."""
     (folder / "a.hip").write_text(SOURCE)
     subprocess.run(
         ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a", "-g",
@@ -53,7 +53,7 @@ def test_by_name(names: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["None", "Default"])
 def test_in_fortran_they_belong_to_what_is_around_them(names: str, tmp_path: Path) -> None:
-    """As in GDB: `break inner` and `break outer::inner`, and frames name the latter."""
+    """As in GDB: `break inner` and `break outer::inner`; frames show the latter."""
     info = built(tmp_path, names, "DW_LANG_Fortran18")
     (inner,) = info.functions_named("inner")
     assert info.functions_named("outer::inner") == [inner]

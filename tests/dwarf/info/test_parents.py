@@ -1,4 +1,4 @@
-"""An entry's parents end, whatever damaged units claim about where entries are and go on."""
+"""Chains of parents end, regardless of the positions that damaged units give."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ ABBREVIATIONS = (
 
 
 def info(function_sibling: int, block_sibling: int, top: int = 1) -> DebugInfo:
-    """A function ``f`` with a block with a variable ``v``, and a function ``g``; two siblings are as given."""
+    """A function ``f`` with a block with a variable ``v``, and a function ``g``; the siblings of two entries are given.
+    """
     body = (
         bytes((top,)) + b"\x02" + function_sibling.to_bytes(4, "little") + b"f\0"
         b"\x03" + block_sibling.to_bytes(4, "little") + b"\x04v\0" + b"\0"
@@ -46,7 +47,7 @@ def test_sound_siblings() -> None:
 
 
 def test_any_siblings() -> None:
-    """Forwards, backwards, to itself, into the middle of an entry, out of the unit."""
+    """References forwards, backwards, to the entry itself, into the middle of an entry, out of the unit."""
     for function_sibling, block_sibling in product(range(45), repeat=2):
         found = info(function_sibling, block_sibling)
         for offset in range(12, 40):
@@ -62,6 +63,6 @@ def test_any_siblings() -> None:
 
 
 def test_entries_behind_a_unit_without_children() -> None:
-    """They have no parent: not the last entry of the table, least of all themselves."""
+    """They have no parent: neither the last entry of the table nor themselves."""
     found = info(30, 29, top=5)
     assert [parents(found, at) for at in (13, 20, 25, 30)] == [[], [13], [20, 13], []]

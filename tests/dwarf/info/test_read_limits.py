@@ -1,4 +1,4 @@
-"""How much of a section may be read through tables and lists that overlap or are shared."""
+"""The limit on reading a section through tables and lists that overlap or are shared."""
 
 from __future__ import annotations
 

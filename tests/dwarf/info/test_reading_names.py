@@ -1,4 +1,4 @@
-"""The pass over a unit's entries, made bit by bit and left in the middle; and names that are gathered so."""
+"""The pass over a unit's entries, done in parts and abandoned midway; and names that are gathered in this way."""
 
 from __future__ import annotations
 

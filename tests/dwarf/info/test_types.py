@@ -1,4 +1,4 @@
-"""Types: what is read from compiled code, and how names and ``ptype`` come out (as GDB 13 prints them)."""
+"""Types read from compiled code, their names, and the output of ``ptype`` (as GDB 13 prints them)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A.2.5.5 location list expressions: every kind of entry in versions 4 and 5, and what a list evaluates to."""
+"""A.2.5.5 location list expressions: every kind of entry in versions 4 and 5, and the result of a list."""
 
 # ruff: noqa: E501  (a case is a line)
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A.3 to A.5: what the attributes that hold expressions ask of the evaluator: result kind, object, initial stack."""
+"""A.3 to A.5: requirements of attributes with expressions on the evaluator: result kind, object, initial stack."""
 
 # ruff: noqa: E501  (a case is a line)
 from __future__ import annotations

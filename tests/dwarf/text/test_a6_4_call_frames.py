@@ -210,7 +210,7 @@ KEPT = [
 
 @pytest.mark.parametrize("instructions", KEPT)
 def test_rows_are_the_same_however_they_are_asked_for(instructions: str, builder: Callable[..., Builder]) -> None:
-    """A first question is answered on its own, later ones from all rows; no row changes when another is made."""
+    """The first request is answered separately, later ones from all rows; no row changes when another is made."""
     section = builder("amd").section(CFA + instructions)
     pcs = range(0x1000, 0x1018, 4)
     alone = [dwarf.parse_frames(section).row(pc) for pc in pcs]

@@ -1,4 +1,4 @@
-"""A.7.7.1: operations with operands at their extremes, decoded and printed as llvm-dwarfdump and readelf do."""
+"""A.7.7.1: operations with extreme operands, decoded and printed as by llvm-dwarfdump and readelf."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ UNKNOWN_GNU = {"uninit", "const_type", "regval_type", "deref_type", "convert", "
 
 
 def combinations(info: OperationInfo) -> Iterator[tuple[int | bytes, ...]]:
-    """Every extreme of every operand, the other operands at their first values; for two also all pairs."""
+    """Every extreme of every operand, with the other operands at their first values; for two operands also all pairs.
+    """
     values = [EXTREMES[kind] for kind in info.operands]
     return itertools.product(*values)
 
@@ -104,7 +105,7 @@ def test_llvm_dwarfdump_agrees(tmp_path: Path) -> None:
 @pytest.mark.llvm
 @pytest.mark.skipif(shutil.which("readelf") is None, reason="needs readelf")
 def test_readelf_agrees_on_typed_operations(tmp_path: Path) -> None:
-    """llvm-dwarfdump 22 decodes none of these; neither knows xderef_type."""
+    """llvm-dwarfdump 22 decodes none of these operations; neither tool knows xderef_type."""
     rows = [row for row in dwarf.OPERATIONS if row.meaning in READ_BY_READELF_ONLY - {"xderef_type"} and "llvm22" in row.dialects]
     expressions = [encode_operation(row, operands) + b"\x96" for row in rows for operands in combinations(row)]
     path = assembled(expressions, tmp_path, "x86_64-linux-gnu")

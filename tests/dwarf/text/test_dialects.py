@@ -1,4 +1,4 @@
-"""What differs between the dialects: codes, names, an operand, address spaces; and attributes (A.7.5.4)."""
+"""Differences between the dialects: codes, names, an operand, address spaces, and attributes (A.7.5.4)."""
 
 # ruff: noqa: E501  (a case is a line)
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The examples of the library's page are run, and public names are documented."""
+"""The examples in the library's document run, and public names are documented."""
 
 from __future__ import annotations
 

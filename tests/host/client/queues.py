@@ -30,7 +30,7 @@ def check_saxpy() -> None:
 
 
 def check_cooperative_launch() -> None:
-    """As many workgroups as the agent says may wait for each other; the queue is one for such launches."""
+    """As many workgroups as the agent allows to wait for each other; the queue is for such launches."""
     gpu = Gpu()
     assert info("hsa_agent_get_info", gpu.agent, 0xA010, ctypes.c_bool)
     waves = info("hsa_agent_get_info", gpu.agent, 0xA002) * info("hsa_agent_get_info", gpu.agent, 0xA00A)
@@ -92,7 +92,7 @@ def check_variables() -> None:
 
 
 def check_changed_code() -> None:
-    """Code that is copied over other code is what runs then."""
+    """Code that is copied over other code runs afterwards."""
     gpu = Gpu()
     code, _ = loaded(gpu)
     flag = gpu.allocate(8)
@@ -182,7 +182,7 @@ def check_kernel_that_changes_a_signal() -> None:
 
 
 def check_queue_of_two_packets() -> None:
-    """The ring is used again and again."""
+    """The slots of the ring are used repeatedly."""
     gpu = Gpu()
     code, _ = loaded(gpu)
     queue, done = gpu.queue(2), signal(20)
@@ -235,7 +235,7 @@ def check_soft_queue() -> None:
 
 
 def check_debug_trap() -> None:
-    """It does nothing where no debugger is."""
+    """The trap has no effect if there is no debugger."""
     gpu = Gpu()
     code, _ = loaded(gpu)
     result, done = gpu.allocate(4), signal()
@@ -244,7 +244,9 @@ def check_debug_trap() -> None:
 
 
 def failing(name: str, packet: bytes | None = None) -> tuple[int, bool]:
-    """The status that the callback of a queue gets when a kernel of this name runs, and whether it was its queue."""
+    """The status that a queue's callback receives when a kernel of this name runs, and whether it receives its own
+    queue.
+    """
     gpu = Gpu()
     code, _ = loaded(gpu)
     heard: list[tuple[int, int]] = []
@@ -274,7 +276,7 @@ def check_queue_errors() -> None:
 
 
 def check_memory_fault() -> None:
-    """One work-item too far: the handler of system events hears of the address."""
+    """An access by one work-item too many: the handler of system events receives the address."""
     gpu = Gpu()
     code, _ = loaded(gpu)
     heard: list[tuple[int, int, int]] = []
@@ -297,7 +299,7 @@ def check_memory_fault() -> None:
 
 
 def check_steady_memory() -> None:
-    """Many launches take no more of the GPU's memory than a few."""
+    """Many launches use no more of the GPU's memory than a few."""
     gpu = Gpu()
     code, _ = loaded(gpu)
     queue, done = gpu.queue(), signal(200)

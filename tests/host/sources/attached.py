@@ -11,7 +11,7 @@ from hsa import Gpu, call, lib, loaded, out, signal, wait
 
 
 def triple(gpu: Gpu, address: int, done: int) -> None:
-    """16 numbers, each of them three times itself."""
+    """Launch a kernel that multiplies 16 numbers by three."""
     code, _ = loaded(gpu)
     arguments = struct.pack("<fxxxxQQi", 2.0, address, address, 16)
     gpu.queue().launch(code.kernel("saxpy"), arguments, (64,), (64,), done)

@@ -1,4 +1,4 @@
-"""A program to be debugged: freeing.py CODE_OBJECT. It frees the memory of its first launch before the second."""
+"""A program to be debugged: freeing.py CODE_OBJECT. It frees the memory of its first launch before the second one."""
 
 from __future__ import annotations
 

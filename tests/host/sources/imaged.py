@@ -50,7 +50,7 @@ class Picture:
         call("hsa_ext_image_import", self.gpu.agent, c_void_p(texels.ctypes.data), row, 0, self.handle, region)
 
     def get(self, like: NDArray[np.generic], at: tuple[int, ...] = (0, 0, 0)) -> NDArray[np.generic]:
-        """Texels as many as ``like`` has, which come with rows that are longer by some bytes."""
+        """As many texels as ``like`` has, exported into rows that are some bytes longer."""
         depth, height, width = like.shape[:3]
         line = width * like[0, 0, 0].nbytes + 12
         found = np.zeros((depth, height, line), np.uint8)
@@ -65,7 +65,7 @@ class Picture:
 
 
 def check_kernels(gpu: Gpu, code: bytes) -> None:
-    """What kernels read and write is what the program has put in and gets."""
+    """Kernels read what the program has stored, and the program gets what kernels write."""
     rng, queue, kernels = np.random.default_rng(1), gpu.queue(), gpu.load(code)
 
     def run(name: str, grid: tuple[int, ...], group: tuple[int, ...], *pointers: int) -> None:
@@ -198,7 +198,7 @@ def check_what_there_is(gpu: Gpu, code: bytes) -> None:
 
 
 def check_levels_of_detail(gpu: Gpu, code: bytes) -> None:
-    """The second version of the functions, of HIP 7."""
+    """The second version of the functions, from HIP 7."""
     room, image, level = (c_uint64 * 2)(), c_uint64(), c_uint64()
     descriptor = described(TWO, (16, 8, 0, 0), UNORM8, RGBA) + struct.pack("<Q", 5)
     call("hsa_ext_image_data_get_info_v2", gpu.agent, descriptor, c_uint32(RW), room)

@@ -22,15 +22,18 @@ from rocdbg.isa.generate.transfer import relatives_of
 
 OTHERS = ("gfx803", "gfx900", "gfx1010")
 _REFUSED = re.compile("constant bus|must be different|literal|invalid exp target|register index is out of range")
-"""Errors about operands that are right one by one, and those that LLVM prints for later targets but never reads."""
+"""Errors about operands that are valid one by one, and about those that LLVM prints for later targets but never reads.
+"""
 _LOWEST_BITS = 1 << 32 | 1 << 41 | 1 << 50
-"""Of the three sources of VOP3. Pairs of scalar registers have even numbers; an odd one is printed as the even one."""
+"""The lowest bits of VOP3's three sources. Pairs of scalar registers have even numbers; an odd one is printed as the
+even one.
+"""
 Difference = tuple[str, str, str]
-"""Bytes (hexadecimal), the decoder's text, the assembler's, or why it does not take ours."""
+"""Bytes (hexadecimal), the decoder's text, the assembler's text, or the reason why it rejects ours."""
 
 
 def decoded(decoder: Decoder, words: Sequence[int]) -> list[tuple[bytes, str]]:
-    """Bytes and text of those words that are legal."""
+    """Bytes and text of the words that are legal."""
     found = []
     for word in words:
         data = word.to_bytes(24, "little")[:20]
@@ -53,7 +56,7 @@ def _untold(text: str, difference: int) -> bool:
 
 
 def round_trips(decoder: Decoder, assembler: Assembler, words: Sequence[int]) -> tuple[int, list[Difference]]:
-    """How many of the words are legal, and those whose text is not assembled to their bytes again."""
+    """The number of legal words, and the words whose text is not assembled to their bytes."""
     ours = decoded(decoder, words)
     wrong = []
     for (data, text), answer in zip(ours, assembler.ask([text for _, text in ours]), strict=True):
@@ -69,7 +72,7 @@ def round_trips(decoder: Decoder, assembler: Assembler, words: Sequence[int]) ->
 
 
 def foreign_texts(every: int, generator: random.Random) -> Iterator[str]:
-    """Texts of generated encodings of later targets, under all names that the older ones may have for them."""
+    """Texts of generated encodings of later targets, under all names that the older targets may have for them."""
     for target in OTHERS:
         oracle = Oracle(target)
         words = [word for _, word in encodings(target, every, 8, generator)]
@@ -80,7 +83,8 @@ def foreign_texts(every: int, generator: random.Random) -> Iterator[str]:
 
 
 def texts_decoded(decoder: Decoder, assembler: Assembler, texts: Sequence[str]) -> tuple[int, list[Difference]]:
-    """How many of the texts the assembler takes, and those that are decoded to another text than it prints."""
+    """The number of texts that the assembler accepts, and those that are decoded to a text other than the printed one.
+    """
     wrong, count = [], 0
     for answer in assembler.ask(texts):
         if answer is None:

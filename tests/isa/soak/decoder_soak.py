@@ -42,7 +42,7 @@ def classify(got: tuple[int, str], expected: tuple[int, str]) -> str:
 def compare(
     decoder: Decoder, oracle: Oracle, words: list[tuple[str, int]]
 ) -> Iterator[tuple[str, int, tuple[int, str], tuple[int, str]]]:
-    """The disagreements: layout, word, what the decoder says, what LLVM says."""
+    """The disagreements: layout, word, the decoder's text, LLVM's text."""
     answers = oracle.ask([word for _, word in words])
     for (layout, word), expected in zip(words, answers, strict=True):
         instruction = decoder.decode(word.to_bytes(24, "little")[:20])

@@ -1,4 +1,4 @@
-"""Instructions as people mistype them: printed ones with other registers, numbers, modifiers, forms and halves."""
+"""Instructions with typing mistakes: printed ones with other registers, numbers, modifiers, forms and halves."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _same_operand(text: str, generator: random.Random) -> str:
 
 
 def _scalar_operands(text: str, generator: random.Random) -> str:
-    """Sources of scalar registers and literals: what the constant bus has limits for."""
+    """Sources that are scalar registers and literals, for which the constant bus has limits."""
     mnemonic, operands, modifiers = split(text)
     kinds = ("s1", "s2", "s3", "vcc_lo", "m0", "0x12345678", "0x3039", "scc", "s[2:3]", "s[4:5]", "exec_lo", "1.5", "0")
     for place in range(1, len(operands)):
@@ -161,7 +161,7 @@ MUTATIONS: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def mutated(text: str, generator: random.Random) -> str:
-    """An instruction like this one, which may be none."""
+    """A mutated instruction, which may be invalid."""
     if " :: " in text:
         halves = text.split(" :: ")
         place = generator.randrange(2)

@@ -78,7 +78,7 @@ def floating(generator: random.Random) -> str:
 
 
 def register(generator: random.Random) -> str:
-    """A register, a range or a list, of which the target may have none."""
+    """A register, a range or a list, which the target may not have."""
     file = generator.choice(("v", "v", "s", "s", "a", "acc", "ttmp"))
     count = generator.choice((1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 13, 16, 32))
     first = generator.choice(_FIRST)
@@ -119,7 +119,7 @@ def operand(generator: random.Random) -> str:
 
 
 def texts(target: str, every: int, each: int, generator: random.Random) -> Iterator[str]:
-    """Printed instructions of a target, ``each`` times with an operand in place of one."""
+    """Printed instructions of a target, each of them ``each`` times with one operand replaced."""
     decoder = decoder_for(target)
     for _, word in encodings(target, every, 16, generator):
         instruction = decoder.decode(word.to_bytes(24, "little")[:20])

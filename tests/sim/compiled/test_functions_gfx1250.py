@@ -50,7 +50,7 @@ FUNCTIONS = {
 
 
 def steps(a: np.ndarray, b: np.ndarray, bits: int) -> np.ndarray:
-    """How many numbers lie between floats given as bits."""
+    """The number of floats between two floats given as bits."""
 
     def ordered(x: np.ndarray) -> np.ndarray:
         x = x.astype(np.int64)

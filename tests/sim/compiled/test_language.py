@@ -32,7 +32,7 @@ BUILDS = [
 
 
 def _kernels(build: tuple[str, ...]) -> list[str]:
-    """The kernels that run in a build: builds of one kind take turns."""
+    """The kernels that run in a build; builds of one kind take turns."""
     kind = [other for other in BUILDS if (other[1] == "-O0") == (build[1] == "-O0")]
     return NAMES if EVERYTHING else NAMES[kind.index(build) :: len(kind)]
 

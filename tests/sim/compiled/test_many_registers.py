@@ -25,7 +25,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> rocdbg.Program:
 
 
 def rows(kind: type) -> np.ndarray:
-    """Input, [COUNT, LANES]; the integers' low five bits are a permutation of the lanes in each row."""
+    """Input, [COUNT, LANES]; the low five bits of the integers are a permutation of the lanes in each row."""
     generator = np.random.default_rng(3)
     if kind is np.uint32:
         lanes = generator.permuted(np.tile(np.arange(LANES, dtype=np.uint32), (COUNT, 1)), axis=1)
@@ -54,7 +54,7 @@ def shared(x: np.ndarray) -> np.ndarray:
 
 
 def _fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Of f32: products are exact in f64, and the sum in long double decides the one rounding."""
+    """fma of f32: products are exact in f64, and the sum in long double determines the one rounding."""
     exact = a.astype(np.float64) * np.asarray(b, np.float64) + np.asarray(c, np.longdouble)
     return exact.astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""gfx1250's WMMA on small integers, of which every order of additions gives the same sums."""
+"""gfx1250's WMMA on small integers, whose sums are the same in every order of additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where elements of matrices lie in registers, for the tests: NumPy arrays of [lane, element]."""
+"""Positions of matrix elements in registers, for the tests: NumPy arrays of [lane, element]."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def encode(values: np.ndarray, kind: str, *, ocp: bool = False) -> np.ndarray:
 
 
 def inputs(matrix: np.ndarray, lanes: int = 64) -> np.ndarray:
-    """matrix[block, row, k] as [lane, element]: lanes walk over rows, then blocks, then parts of K."""
+    """matrix[block, row, k] as [lane, element]: lanes advance over rows, then blocks, then parts of K."""
     blocks, rows, depth = matrix.shape
     parts = lanes // (blocks * rows)
     return (
@@ -115,13 +115,15 @@ def lanes_of(rows: np.ndarray, shape: WaveShape, wave: int) -> np.ndarray:
 
 
 def choose(rng: np.random.Generator, rows: int, depth: int) -> np.ndarray:
-    """Two different ones, in order, of each four of ``depth`` elements."""
+    """Choose two different elements, in order, out of each four of ``depth`` elements."""
     pairs = np.array([(p, q) for p in range(4) for q in range(p + 1, 4)])
     return pairs[rng.integers(0, 6, (rows, depth // 4))].reshape(rows, depth // 2)
 
 
 def spread(shape: Shape, kept: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """SMFMAC: the whole rows of A, which of each four elements has two; as B's columns are given to `inputs`."""
+    """SMFMAC: the full rows of A, which contains two of each four elements; in the form in which `inputs` takes B's
+    columns.
+    """
     per_group = shape.a_per_lane // 2
     fours = np.array([shape.four_of(*divmod(n, per_group)) for n in range(shape.k // 4)])
     first = (fours[:, 0] * shape.b_per_lane + fours[:, 1]).repeat(2)
@@ -131,7 +133,7 @@ def spread(shape: Shape, kept: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def spread_wave(shape: WaveShape, wave: int, kept: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The same for SWMMAC and `lanes_of`: a four of B belongs to the pair of A that is in the same place."""
+    """The same for SWMMAC and `lanes_of`: four elements of B belong to the pair of A in the same place."""
     fours = {place(k, shape.k, shape.bits, wave): k for k in range(0, shape.k, 4)}
     full = np.zeros((16, shape.k))
     for n in range(shape.k // 2):

@@ -214,7 +214,7 @@ def cases() -> list[tuple[Op, Type, list[tuple[Type, int]]]]:
 
 
 class _Function(Writer):
-    """One scalar function of all cases: reads operands from memory, so that nothing is folded."""
+    """One scalar function for all cases, which reads operands from memory so that nothing is folded."""
 
 
 @pytest.mark.parametrize("optimised", [False, True])

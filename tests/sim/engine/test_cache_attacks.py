@@ -1,4 +1,4 @@
-"""Attacks on the translation cache: nothing is believed that this user did not store, nothing crashes or hangs."""
+"""Attacks on the translation cache: only entries that this user stored are trusted; nothing crashes or hangs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Place:
         self.entry.write_bytes(data)
 
     def instead(self, path: Path, make: Callable[[Path], object]) -> None:
-        """Something else where a file or folder was."""
+        """Another object in place of a file or folder."""
         if path.is_dir():
             shutil.rmtree(path)
         else:
@@ -90,13 +90,13 @@ def unix_socket(path: Path) -> None:
 
 
 def plain_digest(place: Place) -> None:
-    """An entry of version 0.1.0, whose digest anybody can make."""
+    """An entry of version 0.1.0, whose digest anyone can compute."""
     body = len(NOTE).to_bytes(4, "little") + NOTE + b"evil"
     place.entry.write_bytes(b"rocdbg-object-1\n" + hashlib.sha256(body).digest() + body)
 
 
 def foreign_secret(place: Place) -> None:
-    """Entries of another user's, copied with whatever is in the folder."""
+    """Another user's entries, copied with everything else in the folder."""
     theirs = Place(place.cache.parent / "theirs")
     os.environ["XDG_STATE_HOME"] = str(theirs.state)
     ObjectCache(theirs.cache).write(KEY, NOTE, b"evil")
@@ -112,7 +112,7 @@ def swapped(place: Place) -> None:
 
 
 def moved_boundary(place: Place) -> None:
-    """The end of the note counted as code."""
+    """The end of the note is counted as part of the code."""
     place.change(lambda d: d.__setitem__(slice(48, 52), (len(NOTE) - 1).to_bytes(4, "little")))
 
 
@@ -122,7 +122,7 @@ def resized_lengths(place: Place) -> None:
 
 @dataclass(frozen=True)
 class Attack:
-    """``read``: the entry is still read (it is what was stored). ``heals``: storing it again works."""
+    """``read``: the entry is still read, with its stored contents. ``heals``: storing it again works."""
 
     id: str
     do: Callable[[Place], object]
@@ -267,7 +267,7 @@ def test_warnings_send_no_control_sequences(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("what", ["cache", "home", "link", "objects", "shard", "secret"])
 def test_what_another_user_has_made(what: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Root with another user's home makes nothing there, either."""
+    """Root with another user's home creates nothing there either."""
     folder, readable, told = place.cache, False, ""
     if what in ("cache", "objects"):
         os.chown(getattr(place, what), 12345, 12345)
@@ -325,7 +325,7 @@ CALLS = ["open", "write", "replace", "mkdir", "fstat", "utime", "close", "unlink
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.ESTALE, errno.EMFILE])
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_that_fails(call: str, code: int, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call in turn that storing makes, and all later ones."""
+    """Each call that storing makes fails in turn, and all later calls with it."""
     real: Any = getattr(os, call)
     for nth in range(12):
         calls = 0
@@ -417,7 +417,7 @@ def test_without_locks_age_tells(place: Place, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_processes_that_begin_at_once(place: Place) -> None:
-    """All make the key and write the same entry."""
+    """All processes make the key and write the same entry."""
     shutil.rmtree(place.cache)
     shutil.rmtree(place.state)
     command = [sys.executable, "-c", WRITER, str(place.cache)]
@@ -430,7 +430,7 @@ def test_processes_that_begin_at_once(place: Place) -> None:
 
 
 def test_modes(place: Place) -> None:
-    """Nobody else reads or writes anything, whatever the umask says."""
+    """No other user can read or write anything, regardless of the umask."""
     shutil.rmtree(place.cache)
     shutil.rmtree(place.state)
     before = os.umask(0)

@@ -85,7 +85,7 @@ def _table(node: Node, rows: Sequence[Row], counters: Sequence[Counter]) -> Tabl
 
 
 def _stops(run: Any, check: Check) -> list[tuple[int, int]]:
-    """Where waves stop: their number, and the round of the loop."""
+    """The stops of waves: their numbers, and the iteration of the loop."""
     found = []
     while (stop := run.dispatch.run(RunOptions(checks={run.at("middle"): check}))).kind is StopKind.BREAKPOINT:
         found.append((stop.wave.number, stop.wave.sgpr(4)))
@@ -140,7 +140,7 @@ def test_each_row_has_an_answer_for_a_stopped_wave(
 
 
 def test_tables_conditions_and_counters_of_one_check(assembled: Callable[..., Any]) -> None:
-    """They are counted together, or none of them is."""
+    """All of them are counted together, or none of them is."""
     run = assembled("gfx90a", _loop("gfx90a"))
     passed, mine, kept = Counter(skips=1000), Counter(skips=1000), Counter(skips=1000)
     active = exec_mask(64)

@@ -1,4 +1,4 @@
-"""Checks at stops: which waves stop, what is counted, and what has no answer."""
+"""Checks at stops: which waves stop, what is counted, and which checks have no answer."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_wave_stops_where_the_condition_holds_for_a_lane(
 def test_arrivals_are_counted_once_however_a_run_is_cut(
     assembled: Callable[..., Any], target: str, wave_size: int, budget: int | None
 ) -> None:
-    """A wave that is reported in front of a check goes on without it, as from a stop."""
+    """A wave that is reported before a check continues without the check, as from a stop."""
     run = assembled(target, _loop(target), wave_size=wave_size, items=wave_size, groups=2)
     middle, counter, passed = run.at("middle"), Counter(skips=1000), 0
     options = RunOptions(checks={middle: _check(wave_size, None, counter)}, budget=budget)
@@ -203,7 +203,8 @@ def test_a_tree_that_is_too_large_is_refused(assembled: Callable[..., Any]) -> N
 
 
 def test_checks_and_stops_take_turns(assembled: Callable[..., Any]) -> None:
-    """A plain stop wins over a check at the same pc; without either the wave runs on; blocks are as before."""
+    """A plain stop takes precedence over a check at the same pc; without both, the wave runs on; blocks are as before.
+    """
     run = assembled("gfx90a", _loop("gfx90a"))
     middle = run.at("middle")
     never = _check(64, constant(0, I1), Counter())

@@ -1,4 +1,4 @@
-"""Stops, budgets, ranges, single steps: exact to the instruction, and the same state however it was reached."""
+"""Stops, budgets, ranges, single steps: exact to the instruction, with the same state however it was reached."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_state_layout_does_not_overlap() -> None:
 
 
 def test_a_stop_outside_simulated_memory_is_never_reached() -> None:
-    """A damaged object may place its symbols anywhere; a breakpoint there must not trouble the engine."""
+    """A damaged object may place its symbols anywhere; the engine ignores a breakpoint there."""
     bench = fresh()
     bench.engine.set_stops(frozenset((bench.text.address + (1 << 63), -8)))
     assert bench.run() is Status.END
@@ -307,7 +307,7 @@ def test_no_instruction_begins_between_dwords(odd: int) -> None:
     ("target", "halves"), [("gfx90a", False), ("gfx1030", True), ("gfx1100", True), ("gfx1200", False)]
 )
 def test_lanes_that_ds_permutes_reach_in_wave64(target: str, halves: bool) -> None:
-    """RDNA4's document and LLVM (supportsWaveWideBPermute) say all 64 lanes from GFX12 on, as before GFX10."""
+    """RDNA4's document and LLVM (supportsWaveWideBPermute) specify all 64 lanes from GFX12 on, as before GFX10."""
     bench = Bench("ds_bpermute_b32 v2, v0, v1\nds_permute_b32 v3, v0, v1\ns_endpgm", target, 64, lds=64)
     lanes = np.arange(64)
     bench.vgpr(0)[:], bench.vgpr(1)[:] = (63 - lanes) * 4, lanes + 100
@@ -323,7 +323,7 @@ def test_a_range_beyond_all_addresses_is_left_at_once() -> None:
 
 
 def test_recording_ends_between_two_instructions() -> None:
-    """What is interrupted while a block is recorded leaves nothing behind, and is done again."""
+    """An interrupted recording of a block has no effect, and is repeated."""
     bench = Bench("\n".join(f"v_add_u32 v1, {n % 60}, v1" for n in range(100)) + "\ns_endpgm")
     bench.engine.jit.cache = None
     looks = 0

@@ -1,4 +1,4 @@
-"""Translations are kept under a version of all that shapes them: no module of the translator is forgotten there."""
+"""The key of cached translations depends on everything that determines them: it omits no module of the translator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPES_NOTHING = {ROOT / "errors.py"}
 
 
 def imported(file: Path) -> Iterator[Path]:
-    """The files of rocdbg that one imports when it is loaded or called, but not for types alone."""
+    """The files of rocdbg that a file imports when it is loaded or called, except those only for types."""
     waiting: list[ast.AST] = [ast.parse(file.read_text())]
     while waiting:
         node = waiting.pop()

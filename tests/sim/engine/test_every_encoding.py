@@ -1,4 +1,4 @@
-"""Whatever the decoder accepts is translated, or refused by a stop: no encoding ends in an exception."""
+"""Everything that the decoder accepts is translated, or refused by a stop: no encoding causes an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks are translated once, whatever they are asked for together with: in the process and in the cache on disk."""
+"""Blocks are translated once, regardless of the blocks requested with them: in the process and in the cache on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def block(number: int, start: int = 0, count: int = 2) -> Block:
 
 
 class Process:
-    """A process with a cache: translates block ``number`` into a function that returns the number, ``room`` a module.
+    """A process with a cache: it translates block ``number`` into a function that returns the number, ``room`` per
+    module.
     """
 
     def __init__(self, folder: Path | None, room: int = 100) -> None:
@@ -47,7 +48,7 @@ class Process:
         return [ctypes.CFUNCTYPE(ctypes.c_int)(generation.address(f.name))() if f.count else None for f in found]
 
     def new(self) -> list[int]:
-        """What was translated since this was last asked."""
+        """The blocks translated since the last call."""
         found, self.translated = self.translated, []
         return found
 

@@ -42,7 +42,7 @@ def run(bench: Bench, registers: dict[int, np.ndarray]) -> None:
 
 
 def accumulators(target: str) -> int:
-    """The number of the first register of the file that C and D are in: AGPRs on gfx908."""
+    """The number of the first register of the file that contains C and D: AGPRs on gfx908."""
     return layout.VGPR_COUNT if target == "gfx908" else 0
 
 
@@ -76,7 +76,7 @@ def target_of(shape: Shape) -> str:
 
 
 def targets(sparse: bool) -> list[tuple[Shape, str]]:
-    """Every instruction where it came up, and on the targets that do it in another way."""
+    """Every instruction on the target that introduced it, and on the targets that execute it differently."""
     found = []
     for shape in SHAPES.values():
         if shape.sparse != sparse:
@@ -105,7 +105,7 @@ def test_dense(shape, target):
 
 
 def test_layout_of_32x32x8():
-    """By hand: A[5][6] is element 2 of lane 37; with B[6][9] in lane 41, D[5][9] is register 1 of lane 41."""
+    """Derived by hand: A[5][6] is element 2 of lane 37; with B[6][9] in lane 41, D[5][9] is register 1 of lane 41."""
     shape = SHAPES["v_mfma_f32_32x32x8f16"]
     a, b = np.zeros((64, 4)), np.zeros((64, 4))
     a[37, 2], b[41, 2] = 3, 5
@@ -117,7 +117,7 @@ def test_layout_of_32x32x8():
 
 @pytest.mark.parametrize("shape, target", targets(sparse=True), ids=name_of)
 def test_sparse(shape, target):
-    """Of each four elements of A two are given, and an index says which."""
+    """Two of each four elements of A are given, and an index selects them."""
     kept, b = small(shape.m, shape.k // 2), small(1, shape.m, shape.k)
     chosen = choose(RNG, shape.m, shape.k)
     full = spread(shape, kept, chosen)

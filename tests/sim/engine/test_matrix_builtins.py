@@ -34,7 +34,7 @@ TYPES = {"f": "float", "d": "double", "i": "int", "l": "long", "h": "_Float16", 
 
 @dataclass(frozen=True)
 class Builtin:
-    """``types``: of A, B and C, as a letter of `TYPES` and a count; ``call``: its arguments, of a, b, c and x."""
+    """``types``: a letter of `TYPES` and a count for A, B and C; ``call``: the arguments, in terms of a, b, c and x."""
 
     name: str
     types: tuple[str, str, str]
@@ -55,7 +55,7 @@ class Builtin:
 
 
 def cdna(shape: Shape, name: str = "") -> Builtin:
-    """``name``: the builtin's, where it is not the mnemonic."""
+    """``name``: the name of the builtin, if it is not the mnemonic."""
     new = shape.name in GFX950
 
     def factor(kind: str, count: int) -> str:
@@ -113,7 +113,7 @@ GFX90A = [s for s in SHAPES.values() if _cdna2(s)]
 GFX908 = [s for s in GFX90A if not s.name.endswith("_1k") and s.d != "f64"]
 CDNA3 = [s for s in SHAPES.values() if not _cdna2(s)]
 SINCE_CDNA3 = {f"v_mfma_i32_{s}_i8" for s in ("32x32x16", "16x16x32")}
-"""Mnemonics that are not an old one in a new form."""
+"""Mnemonics that are not new forms of old ones."""
 
 
 def _name(shape: Shape) -> str:
@@ -182,11 +182,11 @@ CASES = [(build, b) for build, builtins in BUILDS.items() for b in builtins]
 # -- numbers -------------------------------------------------------------------------------------------------------
 
 EPSILON = {"f64": 2.0**-50, "f32": 2.0**-20, "xf32": 2.0**-8, "f16": 2.0**-8, "bf16": 2.0**-5, "i32": 0.0}
-"""Of the sum of the terms' magnitudes."""
+"""In proportion to the sum of the terms' magnitudes."""
 
 
 def numbers(kind: str, size: tuple[int, ...], *, whole: bool) -> np.ndarray:
-    """Small integers, or random numbers that the type has."""
+    """Small integers, or random numbers that the type can represent."""
     if whole:
         return RNG.integers(-3, 4, size).astype("f8")
     match kind:
@@ -238,7 +238,7 @@ def launch(
 def multiply_cdna(
     loaded: rocdbg.Program, builtin: Builtin, target: str, *, whole: bool
 ) -> tuple[np.ndarray, ...]:
-    """What came out, what is right, and the sum of magnitudes: [block, row, column]."""
+    """The result, the expected result, and the sum of magnitudes: [block, row, column]."""
     shape = builtin.shape
     assert isinstance(shape, Shape)
     ocp = target == "gfx950"

@@ -40,7 +40,7 @@ def encode(value: float, kind: str) -> int:
 
 
 def place(k: int, depth: int, kind: str) -> tuple[int, int]:
-    """Which group of lanes has element k of a row, and as which of its 32."""
+    """The group of lanes that holds element k of a row, and the element's index among the group's 32."""
     if FORMATS[kind][1] == 8:  # 16 successive ones in each group, then again
         return k % (depth // 2) // 16, k // (depth // 2) * 16 + k % 16
     return divmod(k, 32)
@@ -124,7 +124,7 @@ def test_formats(rows, a, b):
     [(0, 0, ""), (1, 2, "op_sel:[1,0,0] op_sel_hi:[0,1,0]"), (3, 0, "op_sel:[1,0,0] op_sel_hi:[1,0,0]")],
 )
 def test_scales(rows, a, b, byte_a, byte_b, modifiers):
-    """Lane ``rows`` * n + i has the exponent of the factor of elements 32 n and on of row i."""
+    """Lane ``rows`` * n + i holds the exponent of the factor for the elements of row i from 32 n on."""
     depth = 2048 // rows
     left, right = RNG.choice(NUMBERS, (2, rows, depth))
     exponents = RNG.integers(-3, 4, (2, rows, depth // 32))

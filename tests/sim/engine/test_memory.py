@@ -14,7 +14,7 @@ LANES = np.arange(64, dtype=np.uint64)
 
 
 def bytes_at(data: np.ndarray, offsets: np.ndarray, size: int) -> np.ndarray:
-    """Little-endian unsigned of ``size`` bytes at each offset."""
+    """Little-endian unsigned numbers of ``size`` bytes at each offset."""
     return sum(data[offsets + n].astype(np.uint64) << np.uint64(8 * n) for n in range(size))
 
 

@@ -1,4 +1,4 @@
-"""A short run of `benchmarks/fuzz_kernels.py`: random code, straight, in single steps and optimised."""
+"""A short run of `benchmarks/fuzz_kernels.py`: random code, run straight, in single steps, and optimised."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_three_ways_agree(programs: ModuleType, batch: int) -> None:
 
 @pytest.mark.parametrize("batch", [2, 4, 12], ids=["gfx803", "gfx900", "gfx1030"])
 def test_images_three_ways(programs: ModuleType, batch: int) -> None:
-    """Instructions with descriptors that mean something, and what random bits make of them."""
+    """Instructions with meaningful descriptors, and with random bits in them."""
     rig, images = programs.Rig(*programs.VARIANTS[batch]), programs.random_images
     generator, codes = random.Random(batch), []
     while len(codes) < 16:
@@ -70,14 +70,14 @@ SHARED = {
 
 @pytest.mark.parametrize(("variant", "code"), SHARED.values(), ids=SHARED)
 def test_runs_begin_alike(programs: ModuleType, variant: int, code: str) -> None:
-    """What a run leaves in device state must not reach the next, nor what a neighbour does count as a program's own."""
+    """Device state left by one run must not reach the next, nor may a neighbour's actions count as a program's own."""
     rig = programs.Rig(*programs.VARIANTS[variant])
     start, _ = rig.load([bytes.fromhex(code), bytes.fromhex("8102107e")])  # v_mov_b32 v8, 1
     assert programs.run_program(rig, 1, start, 0x3F0) == ""
 
 
 def test_a_difference_is_found(programs: ModuleType) -> None:
-    """The comparison is of everything: one bit of a register, one byte of memory, how the run ended."""
+    """The comparison covers everything: one bit of a register, one byte of memory, the end of the run."""
     state, memory = bytes(200_000), bytes(5000)
     changed = bytearray(state)
     changed[ENGINE_SIZE + VGPRS + 256 * 7 + 4 * 5] ^= 1
@@ -94,7 +94,9 @@ MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
 @pytest.mark.truth
 @pytest.mark.parametrize(("name", "wave_size"), [("gfx908", 64), ("gfx950", 64), ("gfx1100", 32), ("gfx1201", 64)])
 def test_matrix_instructions_touch_what_they_name(programs: ModuleType, name: str, wave_size: int) -> None:
-    """Their routines get places in the state: registers beside those of the operands must neither matter nor change."""
+    """Their routines access places in the state: registers next to those of the operands must have no effect and stay
+    unchanged.
+    """
     rig, decoder, seen, tried = programs.Rig(name, wave_size), programs.decoder_for(name, wave_size), set(), set()
     generator = random.Random(name)
     for layout, opcode in programs._opcodes(name):

@@ -1,4 +1,4 @@
-"""Kernels that store into their own code: what takes effect when, in every way of running, and what is stored of it."""
+"""Kernels that store into their own code: which stores take effect when, in every way of running."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FAR = f".fill {LINE_SIZE // 4 + 64}, 4, 0xbf800000"
 
 @dataclass(frozen=True)
 class Case:
-    """``patched`` is what ``store`` puts where ``first`` is. s10 is expected in the end."""
+    """``patched`` is the code that ``store`` writes over ``first``. s10 is the expected final value."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class Case:
     first: str = "s_movk_i32 s10, 1"
     patched: str = "s_movk_i32 s10, 2"
     offset: int = 0
-    """Of the dword of ``first`` that is stored."""
+    """Offset of the dword of ``first`` that is stored."""
 
 
 CASES = [
@@ -114,7 +114,7 @@ def ranged(bench: Bench) -> None:
 
 
 def mixed(bench: Bench) -> None:
-    """Blocks first, then steps that meet what blocks have decoded."""
+    """Blocks first, then steps that use the instructions decoded for blocks."""
     if bench.run(5) is Status.BUDGET:
         stepped(bench)
 
@@ -234,7 +234,7 @@ PC_USERS = {
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("name", PC_USERS)
 def test_translations_do_not_depend_on_their_address(name: str, watched: bool, exceptions: bool) -> None:
-    """So the address need not be part of the key."""
+    """Therefore the address need not be part of the key."""
     target = target_by_name(name)
     wave_size = target.default_wave_size
     code = assemble(PC_USERS[name], name, wave_size)
@@ -276,7 +276,7 @@ def ever_new(rounds: int) -> Bench:
 
 
 def test_code_that_keeps_changing_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is linked for old code is freed: generations of modules go as a whole."""
+    """Code linked for old versions is freed: generations of modules are freed as a whole."""
     rounds, made = 100, []
     monkeypatch.setattr(native_jit, "_GENERATION", 1 << 18)
     monkeypatch.setattr(native_jit, "Generation", lambda *host: made.append(ref(new := Generation(*host))) or new)

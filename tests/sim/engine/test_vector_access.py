@@ -1,4 +1,4 @@
-"""Accesses of all lanes at once against the plain rule, one lane after the other: addresses, sizes, masks, spaces."""
+"""Accesses of all lanes at once compared with the simple rule, lane by lane: addresses, sizes, masks, spaces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def instruction(target: str, space: str, access: str, size: int) -> str:
 
 @dataclass
 class Machine:
-    """All instructions in one program; ``entry[space, access, size]`` is where each begins."""
+    """All instructions in one program; ``entry[space, access, size]`` is the address of each."""
 
     bench: Bench
     entry: dict[tuple[str, str, int], int]
@@ -59,7 +59,7 @@ class Machine:
         return {"first": first, "second": second, "lds": bytearray(self.bench.lds[:LDS]), "scratch": scratch}
 
     def place(self, space: str, address: int, lane: int, n: int) -> tuple[str, int] | None:
-        """Where byte n of a lane's access lies; None if nowhere."""
+        """The position of byte n of a lane's access; None if it has none."""
         at = address + n
         if space == "flat" and address >> 32 << 32 == SHARED_APERTURE:
             return self.place("ds", address - SHARED_APERTURE, lane, n)
@@ -147,7 +147,7 @@ def addresses(
 
 
 SHARE = 1 if EVERYTHING else 5
-"""One of so many accesses is tried: others on the next machine, of the next size and kind."""
+"""One of this many accesses is tried; the others on the next machine, with the next size and kind."""
 
 
 @pytest.mark.truth
@@ -198,7 +198,7 @@ def apply(
     machine: Machine, space: str, access: str, size: int, mask: int, where: NDArray[np.uint64],
     data: NDArray[np.uint32], memory: dict[str, bytearray],
 ) -> tuple[dict[str, bytearray], int]:
-    """The rule: changes ``data`` or ``memory``, unless a lane is wrong; the wrong ones."""
+    """The rule: changes ``data`` or ``memory``, unless a lane faults; returns the faulting lanes."""
     faulty = 0
     lanes = [lane for lane in range(machine.wave) if mask >> lane & 1]
     for lane in lanes:

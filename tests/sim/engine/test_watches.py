@@ -1,4 +1,4 @@
-"""Watched memory: every instruction that changes it ends the run right behind itself, and says who has written."""
+"""Watched memory: every instruction that changes it ends the run immediately after itself, with the writer's lanes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ s_waitcnt lgkmcnt(0)
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_changes_of_lds(assembled: Callable[..., Any], target: str) -> None:
-    """Lane 10's dword: stores of the same value are not told, other workgroups' LDS is another."""
+    """Lane 10's dword: stores of the same value are not reported, and other workgroups have other LDS."""
     run = assembled(target, LDS, groups=2)
     wave = run.wave
     watched = WatchedBytes(int(wave.lds.ctypes.data) + 40, 4, (wave.number, wave.number))
@@ -88,7 +88,7 @@ def _go(run: Any, watched: list[WatchedBytes], step: bool) -> Any:
 
 
 def test_words_are_watched_byte_by_byte(assembled: Callable[..., Any]) -> None:
-    """Neighbours in the same eight bytes are not watched; many bytes are."""
+    """Other bytes in the same eight are not watched; many bytes are."""
     run = assembled("gfx90a", LDS)
     lds = int(run.wave.lds.ctypes.data)
     assert run.dispatch.run(RunOptions(watches=[WatchedBytes(lds + 1, 1), WatchedBytes(lds + 3, 1)])).lanes == (0,)
@@ -129,7 +129,7 @@ finish:
 
 
 def test_instructions_do_the_same_where_memory_is_watched(assembled: Callable[..., Any]) -> None:
-    """Watched accesses of LDS go another way than others."""
+    """Watched accesses to LDS use other code than unwatched ones."""
     def state(watched: list[WatchedBytes]) -> tuple[bytes, list[bytes]]:
         run = assembled("gfx90a", EVERY_ACCESS)
         options = RunOptions(stop_pcs={run.at("finish")}, watches=[replace(each, host=each.host + int(

@@ -112,7 +112,7 @@ def load_factors(bench: Bench, shape: WaveShape, wave: int, first: int, rows: np
 
 
 def small(shape: WaveShape, *size: int) -> np.ndarray:
-    """Of GFX11 not negative: sums of both signs are not exact there."""
+    """On GFX11, no negative numbers: sums of both signs are not exact there."""
     return RNG.integers(-3 if shape.gfx12 or shape.integer else 0, 4, size).astype("f8")
 
 
@@ -134,7 +134,7 @@ def test_dense(shape, wave):
 
 @pytest.mark.parametrize("shape, wave", SPARSE, ids=name_of)
 def test_sparse(shape, wave):
-    """Of each four elements of A's row two are given, and an index says which."""
+    """Two of each four elements of A's row are given, and an index selects them."""
     kept, b, c = small(shape, 16, shape.k // 2), small(shape, 16, shape.k), small(shape, 16, 16)
     chosen = choose(RNG, 16, shape.k)
     entries = shape.index_entries(wave)
@@ -156,7 +156,7 @@ def test_sparse(shape, wave):
 def product(
     shape: WaveShape, wave: int, a: list[int], b: list[int], c: int, modifiers: str = "", constant: str = ""
 ) -> int:
-    """Bits of D[0][0] of rows given as bits."""
+    """Bits of D[0][0], for rows given as bits."""
     bench = Bench(instruction(shape, wave, modifiers, constant), target=TARGET[shape.gfx12], wave_size=wave)
     for first, values in ((A, a), (B, b)):
         for k, bits in enumerate(values):
@@ -199,7 +199,7 @@ def test_an_accumulator_that_is_a_constant():
 
 
 def test_high_halves_of_gfx11():
-    """op_sel[2]: accumulators and results are in high halves; the low ones of D stay."""
+    """op_sel[2]: accumulators and results are in high halves; the low halves of D stay unchanged."""
     shape = GFX11["v_wmma_f16_16x16x16_f16"]
     bench = Bench(instruction(shape, 32, "op_sel:[0,0,1]"), target="gfx1100", wave_size=32)
     for first in (A, B):
@@ -222,7 +222,7 @@ CLAMPS = [
 @pytest.mark.parametrize("target, c, low, high, want", CLAMPS)
 @pytest.mark.parametrize("wave", [32, 64])
 def test_saturation(target, c, low, high, want, wave):
-    """GFX11 clamps the sum; GFX12 clamps after half of the products already."""
+    """GFX11 clamps the sum; GFX12 also clamps after half of the products."""
     shape = (GFX12 if target == "gfx1201" else GFX11)["v_wmma_i32_16x16x16_iu8"]
     a = [low & 0xFF, *[0] * 7, high & 0xFF]
     b = [1, *[0] * 7, 1]
@@ -291,7 +291,7 @@ def test_sums_of_gfx1201(kind, wave, a, b, c, want):
 
 
 def captured_rows() -> list[dict[str, list[list[int]]]]:
-    """Blocks of `captured_wmma.txt`: what each line begins with, and the words of such lines."""
+    """Blocks of `captured_wmma.txt`: the first word of each line, and the other words of such lines."""
     found: list[dict[str, list[list[int]]]] = []
     for block in Path(__file__).with_name("captured_wmma.txt").read_text().split("\n\n")[1:]:
         lines: dict[str, list[list[int]]] = {}
@@ -304,7 +304,7 @@ def captured_rows() -> list[dict[str, list[list[int]]]]:
 @pytest.mark.parametrize("target", ["gfx1100", "gfx1201"])
 @pytest.mark.parametrize("rows", captured_rows(), ids=["ordinary", "small"])
 def test_rows_of_16_bit_results(rows, target):
-    """Narrowed after each step: two products on GFX11, four on GFX12."""
+    """Results are narrowed after each step: two products on GFX11, four on GFX12."""
     shape = (GFX12 if target == "gfx1201" else GFX11)["v_wmma_f16_16x16x16_f16"]
     bench = Bench(instruction(shape, 32), target=target, wave_size=32)
     a, b = np.zeros((16, 16), np.uint32), np.array(rows["b"], np.uint32).T
@@ -325,7 +325,7 @@ def test_a_nan_among_the_factors():
 
 
 def test_sums_of_gfx1100_are_those_of_dot2():
-    """Magnitudes of the other sign than the accumulator's count one unit too much."""
+    """Magnitudes whose sign differs from the accumulator's count as one unit too many."""
     shape = GFX11["v_wmma_f32_16x16x16_f16"]
     assert product(shape, 32, [0x4200, 0x4800], [0x4800, 0x4400], 0xBF800000) == 0x425C0001
     assert product(shape, 64, [0, 0, 0xBC00, 0x3C00], [0, 0, 0x3C00, 0x3C00], 0x3F800000) == 0x3F7FFFFF
@@ -401,11 +401,11 @@ DIGESTS = {
     ),
 }
 DIGESTS8 = ((0x2F442F766C6F0B8A, 0xEB024BD6D2A5E5AB), (0x4178EF9D7B855B05, 0x05BE30A943D8ADEA))
-"""Of the four products of 8-bit floats alike: two sets of inputs, index_key:0 and :1."""
+"""The same digest for the four products of 8-bit floats: two sets of inputs, index_key:0 and :1."""
 
 
 class Shifts:
-    """Marsaglia's 32-bit generator, which the inputs are from."""
+    """Marsaglia's 32-bit generator, which produces the inputs."""
 
     def __init__(self, seed: int) -> None:
         self.state = seed

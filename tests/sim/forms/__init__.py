@@ -1,1 +1,3 @@
-"""Every instruction form that the decoder accepts: listed, compiled in both tiers, run, held to what it declares."""
+"""Every instruction form that the decoder accepts: listed, compiled in both tiers, run, and checked against its
+operands.
+"""

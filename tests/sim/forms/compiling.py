@@ -36,20 +36,20 @@ _SPECIAL = np.array(
      0x400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x18001, 0x7FF00000, 0x3FF00000, 31, 33), np.uint32
 )
 _STATES = 37
-"""Made once: making one takes as long as the comparison."""
+"""A cache, because making states takes as long as the comparison."""
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """A form with which something is wrong, and what."""
+    """A form with a problem, and the problem."""
 
     form: str
     what: str
 
 
 def random_state(wave_size: int, rng: np.random.Generator) -> StateBlock:
-    """A wave's state block with numbers of all sorts in its registers."""
+    """A wave's state block with numbers of all kinds in its registers."""
     block = block_of_size(layout.state_size(wave_size, False, 1024))
     state = block.state
     words = state[layout.SGPRS :].view(np.uint32)
@@ -64,7 +64,7 @@ def random_state(wave_size: int, rng: np.random.Generator) -> StateBlock:
 
 @functools.cache
 def random_states(wave_size: int) -> list[StateBlock]:
-    """States to begin with, which nobody changes."""
+    """Initial states, which must not be changed."""
     rng = np.random.default_rng(wave_size)
     return [random_state(wave_size, rng) for _ in range(_STATES)]
 
@@ -76,7 +76,8 @@ def _copy(block: StateBlock) -> StateBlock:
 
 
 def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, StateBlock], int]:
-    """Compile a module in one tier; returns what runs a function of it on a state and gives its status."""
+    """Compile a module in one tier; return a function that runs one of its functions on a state and returns the status.
+    """
     prefix = f"tier{int(optimised)}_"
     data = jit.compile(text.replace("define i32 @f", f"define i32 @{prefix}f"), optimised)
     generation = jit.generation()
@@ -90,7 +91,7 @@ def _link(jit: Jit, text: str, optimised: bool) -> Callable[[str, StateBlock], i
 
 
 def examine(jit: Jit, instructions: Sequence[Instruction], context: Context) -> None:
-    """Translate, compile and run; raises what is wrong. Instructions that call routines are compiled only."""
+    """Translate, compile and run; raises the problem. Instructions that call routines are only compiled."""
     recorder = Recorder(context.wave_size, jit.width, jit.masked_stores)
     names: list[str] = []
     plain: list[tuple[str, str]] = []
@@ -114,7 +115,7 @@ def examine(jit: Jit, instructions: Sequence[Instruction], context: Context) -> 
 
 
 def _said(jit: Jit, instructions: Sequence[Instruction], context: Context) -> str:
-    """Examine in a child process; returns what went wrong, if anything."""
+    """Examine in a child process; return the problem, if there is one."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -133,7 +134,7 @@ def _said(jit: Jit, instructions: Sequence[Instruction], context: Context) -> st
 
 
 def troubles(jit: Jit, instructions: Sequence[Instruction], context: Context) -> Iterator[Trouble]:
-    """The forms with which something is wrong."""
+    """The forms with a problem."""
     said = _said(jit, instructions, context)
     if not said:
         return

@@ -24,13 +24,13 @@ TARGETS = (
     "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200",
     "gfx1250",
 )
-"""One target for each instruction set that differs from the others in semantics."""
+"""One target for each instruction set with different semantics."""
 
 CODES = (
     4, 5, 100, 101, 102, 104, 105, 106, 107, 108, 110, 122, 123, 124, 125, 126, 127, 128, 137, 193, 230, 235, 236, 240,
     248, 251, 252, 253, 254, 255, 256, 258, 259, 384, 385, 510, 511,
 )
-"""Codes of operands: of each kind, and at the ends of each kind."""
+"""Operand codes: of each kind, and at the ends of each kind."""
 LITERAL = 0x3F801234
 _VALUES = (0, 1, 2, 3, 5, 7, 15, 0x1B, 0x80, 0x111, 0x130, 0x142, 0x15F, 0x16A, 0xE4E4E4, 0x8005, -1)
 """Values of modifiers and immediates, as far as they fit."""
@@ -45,7 +45,7 @@ def _operand_key(operand: Operand) -> Hashable:
 
 
 _VALUED = frozenset(("op_sel", "op_sel_hi", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "omod", "opy"))
-"""Modifiers whose values are forms of their own."""
+"""Modifiers each of whose values is a separate form."""
 
 
 def _modifier_key(name: str, value: int | str) -> Hashable:
@@ -55,7 +55,7 @@ def _modifier_key(name: str, value: int | str) -> Hashable:
 
 
 def form_key(instruction: Instruction) -> Hashable:
-    """What instructions of one form have in common."""
+    """The properties that instructions of one form share."""
     modifiers = tuple((name, _modifier_key(name, value)) for name, value in sorted(instruction.modifiers.items()))
     return instruction.mnemonic, instruction.encoding, modifiers, tuple(map(_operand_key, instruction.operands))
 
@@ -86,7 +86,8 @@ def _plain(layout: Layout, generator: random.Random, kind: int, fixed: int) -> i
 
 
 def words(layout: Layout, opcode: int, generator: random.Random, mixtures: int) -> Iterator[int]:
-    """Encodings of one opcode: every operand field through `CODES`, every other field through its values, mixtures."""
+    """Encodings of one opcode: every operand field through `CODES`, every other field through its values, and mixtures.
+    """
     fixed = _fixed(layout)
     after = LITERAL << 32 * layout.dwords
     others = {**layout.modifiers, **layout.immediates}
@@ -135,7 +136,8 @@ _COVERING = (260, 8, 106, 126, 124, 125, 110, 129, 242, 255, 235, 253, 193)
 
 
 def _rows(layout: Layout, table: Table, wave_size: int) -> Callable[[int], bool]:
-    """Whether the table has an instruction with the opcode and the selectors of a word: most opcodes have none."""
+    """Whether the table has an instruction with the opcode and the selectors of a word; for most opcodes it does not.
+    """
     rows = table.rows(layout.name, wave_size)
     opcode = extractor(layout.opcode)
     selectors = [(extractor(s.bits), (None, *s.codes)) for s in layout.selectors]
@@ -153,7 +155,7 @@ def _rows(layout: Layout, table: Table, wave_size: int) -> Callable[[int], bool]
 def _rotated(
     layout: Layout, opcode: int, generator: random.Random, has_row: Callable[[int], bool]
 ) -> Iterator[int]:
-    """Encodings of one opcode in which every operand field goes through the kinds, all at once; then a few mixtures."""
+    """Encodings of one opcode in which all operand fields go through the kinds simultaneously; then a few mixtures."""
     fixed = _fixed(layout)
     after = LITERAL << 32 * layout.dwords
     others = {**layout.modifiers, **layout.immediates}
@@ -177,11 +179,11 @@ def _rotated(
 
 _FAMILY = {"dpp_ctrl": "dpp", "dpp8": "dpp8", "sdwa": "sdwa", "tfe": "tfe", "gds": "gds", "lds": "lds"}
 _FAMILY |= {"clamp": "clamp", "omod": "omod", "op_sel": "op_sel", "glc": "returns", "sc0": "returns", "th": "returns"}
-"""Modifiers that change more than a detail; others count as one."""
+"""Modifiers that change more than a detail; all others count as one."""
 
 
 def _aspects(instruction: Instruction, fine: bool) -> Iterator[Hashable]:
-    """What a form shows of its instruction's semantic; every special register by itself if ``fine``."""
+    """The aspects of an instruction's semantic that a form covers; each special register separately if ``fine``."""
     for operand in instruction.operands:
         kind, special = operand.kind, operand.index if operand.kind is OperandKind.SPECIAL else None
         if fine:
@@ -204,7 +206,9 @@ def _aspects(instruction: Instruction, fine: bool) -> Iterator[Hashable]:
 def covering(
     target: str, wave_size: int, seen: set[Hashable], fine: bool = False, seed: int = 1
 ) -> Iterator[Instruction]:
-    """Few forms that show every operand kind and modifier of every instruction not yet in ``seen``, which grows."""
+    """A few forms that cover every operand kind and modifier of every instruction not yet in ``seen``, which is
+    extended.
+    """
     generator = random.Random(seed)
     decoder = decoder_for(target, wave_size)
     table = Table(target)

@@ -29,9 +29,9 @@ PLACES = {
     "early": (("gfx700", 64), ("gfx803", 64), ("gfx600", 64)),
     "CDNA": (("gfx950", 64), ("gfx90a", 64), ("gfx906", 64), ("gfx908", 64), ("gfx942", 64)),
 }
-"""Targets and wave sizes; each shows what those before it do not have."""
+"""Targets and wave sizes; each covers instructions that those before it lack."""
 SHARE = {"early": 8}
-"""One of so many forms is looked at where most are a later target's; the script tries them all."""
+"""One of this many forms is examined on targets that mostly share a later target's forms; the script tries all."""
 BATCH = 250
 MODES = (
     (0x3F0, False),  # as compilers set it: nearest, no flushing, IEEE
@@ -39,11 +39,11 @@ MODES = (
     (0x305, False),  # rounding up, everything flushed
     (0x80_01E3, False),  # f32 toward zero, f16 limited instead of infinite, no IEEE
 )
-"""MODE, and whether arithmetic exceptions are noted: in turn."""
+"""MODE, and whether arithmetic exceptions are recorded, in turn."""
 
 
 def one_of_each(listed: Sequence[Instruction], seen: set[str]) -> list[Instruction]:
-    """One form of each instruction that is not in ``seen``, which grows; not always its first."""
+    """One form of each instruction that is not in ``seen``, which is extended; not always its first form."""
     forms: dict[str, list[Instruction]] = {}
     for instruction in listed:
         if instruction.name not in seen:

@@ -1,4 +1,4 @@
-"""What one module takes LLVM is bounded, since it cannot be interrupted: translation stops where the IR gets long."""
+"""LLVM's time for one module is bounded, because it cannot be interrupted: translation stops when the IR gets long."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FMA_F64 = bytes.fromhex("040014d6040d1204")  # v_fma_f64 v[4:5], v[4:5], v[6:7],
 
 
 def _translated(blocks: int, exceptions: bool) -> tuple[list[int], int]:
-    """How many instructions of each of some blocks of 128 are translated, and into how many lines."""
+    """The number of translated instructions in each of some blocks of 128, and the number of lines of IR."""
     instruction = decode(FMA_F64, "gfx1100")
     assert instruction.name == "v_fma_f64", instruction.text
     context = Context(target_by_name("gfx1100"), 32, Mode(mode_key(0x3F0)), exceptions)

@@ -1,4 +1,4 @@
-"""Operands of kinds that few programs use: what an instruction touches, or that it is refused."""
+"""Operands of kinds that few programs use: the registers that an instruction touches, or that it is refused."""
 
 from __future__ import annotations
 

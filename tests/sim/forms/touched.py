@@ -30,7 +30,7 @@ _WORD = 0xFFFFFFFF
 
 
 class Recorder(WaveBuilder):
-    """Notes what is touched: VGPR numbers (AGPR n is 256 + n), scalar codes, dwords of the transfer buffer."""
+    """Records what is touched: VGPR numbers (AGPR n is 256 + n), scalar codes, dwords of the transfer buffer."""
 
     def __init__(self, wave_size: int, width: int = 8, masked_stores: bool = False) -> None:
         super().__init__(wave_size, width, masked_stores, HELPERS)
@@ -122,7 +122,7 @@ class Recorder(WaveBuilder):
         super().call(helper, args)
 
     def _image(self, helper: str, numbers: list[int | None]) -> None:
-        """The descriptors; of GFX9's addresses, whose number the encoding does not say, the first."""
+        """The descriptors and, of GFX9's addresses (whose number the encoding does not contain), the first."""
         a, b = numbers[2:4]
         assert a is not None
         for shift, words in ((0, 4 if a & image_request.R128 else 8), (image_request.SAMPLER, 4)):
@@ -156,7 +156,8 @@ class Recorder(WaveBuilder):
             self._registers(at[1], words * (2 if two else 1))
 
     def _matrix(self, helper: str, numbers: list[int | None]) -> None:
-        """Places of A, B, C, D: how many registers each has is compared with the operands by `test_matrix_operands`."""
+        """Places of A, B, C and D; `test_matrix_operands` compares the number of registers in each with the operands.
+        """
         for place in (numbers[0], numbers[1], numbers[3]):
             assert place is not None
             self._registers(place, 1)
@@ -181,7 +182,7 @@ def declared(instruction: Instruction, context: Context) -> tuple[set[int], set[
 
 
 def implied(instruction: Instruction, context: Context) -> set[int]:
-    """Scalar registers that an instruction may touch beside its operands."""
+    """Scalar registers that an instruction may touch in addition to its operands."""
     name, codes = instruction.name, {EXEC_LO, EXEC_LO + 1, VCC_LO, VCC_LO + 1, context.m0}
     if context.exceptions:
         codes.update(range(SGPR_COUNT, SGPR_COUNT + 14))

@@ -20,7 +20,9 @@ Build = Callable[..., Path]
 
 
 def builder(folder: Path) -> Build:
-    """``build("pictures.cl", "gfx1030", "O0")``: the path of the code object. Skips the test without libraries."""
+    """``build("pictures.cl", "gfx1030", "O0")``: the path of the code object. Skips the test if the libraries are
+    missing.
+    """
     if not (LIBRARIES / "ockl.bc").exists():
         pytest.skip("needs ROCm's device libraries (Debian: rocm-device-libs)")
 

@@ -35,7 +35,7 @@ def text(
     target: str, name: str, kind: ImageType, addresses: int, dmask: int = 15, more: str = "", data: int | None = None,
     sampler: bool = False,
 ) -> str:
-    """One instruction with ``addresses`` address registers, as the target's assembler wants it."""
+    """One instruction with ``addresses`` address registers, in the syntax of the target's assembler."""
     count = data or max(1, bin(dmask).count("1"))
     vdata = "v0" if count == 1 else f"v[0:{count - 1}]"
     vaddr = "v4" if addresses == 1 else f"v[4:{3 + addresses}]"
@@ -57,12 +57,12 @@ def text(
 
 
 def _tuple(count: int) -> int:
-    """GFX9's assembler knows tuples of these sizes only."""
+    """GFX9's assembler accepts only tuples of these sizes."""
     return next(size for size in (2, 3, 4, 8, 16) if size >= count)
 
 
 class ImageBench(Bench):
-    """One image instruction, run again and again."""
+    """One image instruction, run repeatedly."""
 
     def __init__(self, code: str, target: str) -> None:
         super().__init__(code, target, 64 if _EARLY.match(target) else 32)
@@ -78,7 +78,7 @@ class ImageBench(Bench):
         self.sgprs[16:20] = sampler.encode()
 
     def go(self, *addresses: Sequence[float] | NDArray[np.generic]) -> Status:
-        """Run with these address registers: integers as they are, floats as f32."""
+        """Run with these address registers: integers unchanged, floats as f32."""
         for n, values in enumerate(addresses):
             array = np.asarray(values)
             words = array.astype(np.float32).view(np.uint32) if array.dtype.kind == "f" else array.astype(np.uint32)

@@ -1,4 +1,4 @@
-"""What samplers do, one lane at a time in NumPy's f64: the oracle of the sampling tests."""
+"""The results of samplers, one lane at a time in NumPy's f64: the oracle of the sampling tests."""
 
 from __future__ import annotations
 

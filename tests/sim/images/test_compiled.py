@@ -1,4 +1,5 @@
-"""Kernels over images that clang compiled, OpenCL's and HIP's, against NumPy; arguments of Python and launch files."""
+"""Kernels over images that clang compiled, OpenCL's and HIP's, against NumPy; arguments from Python and launch files.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +204,7 @@ TILED = [
 
 @pytest.mark.parametrize(("target", "tiling"), TILED)
 def test_tiled_images(build: Build, tmp_path: Path, target: str, tiling: str) -> None:
-    """A launch puts contents in and takes them out; the kernel sees the same as in a linear image."""
+    """A launch stores contents and reads them back; the kernel sees the same data as in a linear image."""
     kernel = rocdbg.load(build("pictures.cl", target)).kernels["halve"]
     source = np.random.default_rng(6).integers(0, 256, (50, 70, 4), np.uint8)
     linear, tiled = np.zeros_like(source), np.zeros_like(source)
@@ -218,7 +219,7 @@ def test_tiled_images(build: Build, tmp_path: Path, target: str, tiling: str) ->
 
 @pytest.mark.parametrize("target", ["gfx803", "gfx1030"])
 def test_levels_of_an_array(build: Build, target: str) -> None:
-    """The levels one after the other in one array of Python's."""
+    """The levels, one after the other, in one Python array."""
     kernel = rocdbg.load(build("pictures.cl", target)).kernels["level"]
     sizes = [(5, 9), (2, 4), (1, 2), (1, 1)]
     levels = [np.float32(n + 1) + np.arange(w * h, dtype=np.float32).reshape(h, w) for n, (h, w) in enumerate(sizes)]

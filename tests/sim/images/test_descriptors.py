@@ -1,4 +1,4 @@
-"""Descriptors of images and samplers: there and back, in words, and as runtimes write them."""
+"""Descriptors of images and samplers: encoded and decoded, as text, and as runtimes write them."""
 
 from __future__ import annotations
 

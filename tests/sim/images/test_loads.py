@@ -184,7 +184,7 @@ def test_addresses_in_separate_registers() -> None:
 
 @pytest.mark.parametrize("target", ["gfx700", "gfx900"])
 def test_addresses_past_the_last_register_are_zero(target: str) -> None:
-    """Not what an earlier instruction left behind: its layer is 2 and its row 1."""
+    """They are not the values of an earlier instruction, whose layer is 2 and whose row is 1."""
     first = "image_load v[8:11], v[4:7], s[8:15] dmask:0xf unorm da"
     bench = ImageBench(f"{first}\nimage_load v[0:3], v255, s[8:15] dmask:0xf unorm da\ns_endpgm", target)
     _, area, _ = made(bench, ImageType.TWO_ARRAY, "32_32_32_32_UINT", 6, 5, layers=3)
@@ -276,7 +276,9 @@ def test_what_is_not_simulated_is_named() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_hostile_descriptors_stay_in_memory(target: str) -> None:
-    """Random descriptors and coordinates: texels in allocations are read and written, all else faults or is dropped."""
+    """Random descriptors and coordinates: texels in allocations are read and written; other accesses fault or are
+    dropped.
+    """
     benches = [
         ImageBench(text(target, name, ImageType.TWO_ARRAY, 4, more="unorm"), target)
         for name in ("image_load_mip", "image_store_mip")

@@ -1,4 +1,4 @@
-"""Image instructions that are not simulated stop with a reason, of those that cannot be as well."""
+"""Image instructions that are not simulated stop with a reason; so do those that cannot be."""
 
 from __future__ import annotations
 

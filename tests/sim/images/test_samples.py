@@ -31,7 +31,7 @@ def texels(area: Allocation, layout: ImageLayout, level: int = 0, slices: int | 
 
 
 def places(bench: ImageBench, seed: int, low: float = -1.6, high: float = 2.7) -> NDArray[np.float32]:
-    """Random coordinates, a few of them odd."""
+    """Random coordinates, a few of them unusual."""
     found = np.random.default_rng(seed).uniform(low, high, bench.wave_size).astype(np.float32)
     found[:6] = (0, 1, 0.5, math.inf, math.nan, -0.0)
     return found
@@ -115,7 +115,7 @@ def test_dimensions(target: str) -> None:
 
 
 def face_of(x: float, y: float, z: float) -> tuple[int, float, float]:
-    """Face, s and t (0 to 1) of a direction: the table of "Cube Map Face Selection" of Vulkan's specification."""
+    """Face, s and t (0 to 1) of a direction, by the table "Cube Map Face Selection" of Vulkan's specification."""
     if abs(z) >= max(abs(x), abs(y)):
         face, s, t, major = (4, x, -y, z) if z > 0 else (5, -x, -y, z)
     elif abs(y) >= abs(x):
@@ -126,12 +126,12 @@ def face_of(x: float, y: float, z: float) -> tuple[int, float, float]:
 
 
 def direction(face: int, s: float, t: float) -> NDArray[np.float64]:
-    """The way back: from coordinates of a face, -1 to 1."""
+    """The inverse: a direction from coordinates of a face, -1 to 1."""
     return np.array([(1, -t, -s), (-1, -t, s), (s, 1, t), (s, -1, -t), (s, -t, 1), (-s, -t, -1)][face], float)
 
 
 def cube_texels(cube: Texels, face: int, x: int, y: int) -> list[NDArray[np.float64]]:
-    """The texels whose mean is at a position that may be one texel outside of its face: three meet at a corner."""
+    """The texels whose mean is the value at a position up to one texel outside its face: three meet at a corner."""
     size = cube.shape[1]
     inside = [min(max(at, 0), size - 1) for at in (x, y)]
     if inside == [x, y]:
@@ -149,7 +149,7 @@ def cube_texels(cube: Texels, face: int, x: int, y: int) -> list[NDArray[np.floa
 
 @pytest.mark.parametrize("target", ["gfx803", "gfx900", "gfx1030", "gfx1201"])
 def test_seams_of_cubes(target: str) -> None:
-    """Linear filters take texels behind an edge from the face that adjoins; not with DISABLE_CUBE_WRAP."""
+    """Linear filters take texels beyond an edge from the adjoining face, except with DISABLE_CUBE_WRAP."""
     bench, size = ImageBench(text(target, "image_sample_lz", ImageType.CUBE, 3, sampler=True), target), 4
     _, area, layout = made(bench, ImageType.CUBE, "8_8_8_8_UNORM", size, size, layers=12)
     known, rng = texels(area, layout, slices=12), np.random.default_rng(8)
@@ -174,7 +174,7 @@ def test_seams_of_cubes(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx900", "gfx1030", "gfx1201"])
 def test_levels(target: str) -> None:
-    """Given levels, least levels and a bias of the sampler; nearest and linear between levels."""
+    """Given levels, minimum levels and a bias of the sampler; nearest and linear between levels."""
     bench = ImageBench(text(target, "image_sample_l", ImageType.TWO, 3, sampler=True), target)
     _, area, layout = made(bench, ImageType.TWO, "8_8_8_8_UNORM", 16, 12, levels=4)
     known = [texels(area, layout, n) for n in range(4)]
@@ -200,7 +200,7 @@ def test_levels(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100", "gfx1201"])
 def test_levels_from_derivatives(target: str) -> None:
-    """Explicit ones, differences of neighbouring lanes, and what image_get_lod says of those."""
+    """Explicit derivatives, differences of neighbouring lanes, and image_get_lod's result for them."""
     bench = ImageBench(text(target, "image_sample_d", ImageType.TWO, 6, sampler=True), target)
     _, area, layout = made(bench, ImageType.TWO, "8_8_8_8_UNORM", 32, 32, levels=6)
     sampler = sampler_of(bench, Clamp.WRAP, LINEAR, mip_filter=MIP_POINT)
@@ -228,7 +228,7 @@ def test_levels_from_derivatives(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1201"])
 def test_biases_references_and_offsets(target: str) -> None:
-    """The parts of an address come in order: offsets, bias, reference, coordinates, least level."""
+    """The parts of an address are in order: offsets, bias, reference, coordinates, minimum level."""
     bench = ImageBench(text(target, "image_sample_c_b_cl_o", ImageType.TWO, 6, 1, sampler=True), target)
     _, area, layout = made(bench, ImageType.TWO, "8_8_8_8_UNORM", 16, 16, levels=3)
     sampler = sampler_of(bench, Clamp.EDGE, LINEAR, mip_filter=MIP_POINT, compare=3)

@@ -63,7 +63,7 @@ def test_order_for_displays(size: int, first: str) -> None:
 
 
 def test_blocks_hold_each_texel_once() -> None:
-    """Whatever the coordinates outside of a block are: the bits within it alone reach every place of a texel."""
+    """The bits of the coordinates within a block alone reach every place of a texel, regardless of the other bits."""
     seen = 0
     for chip in CHIPS:
         for tiling in TILINGS[chip.rules]:
@@ -229,6 +229,6 @@ def test_levels_that_stop(target: str, tiling: str, kind: ImageType) -> None:
 
 
 def test_gfx9s_depth_tiling_is_not_linear() -> None:
-    """Mode 20 is 4KB_Z_X; it was taken for a linear one."""
+    """Mode 20 is 4KB_Z_X, which must not be treated as linear."""
     known = tiling_named(Rules.GFX9, "4kb_z_x")
     assert known is not None and known.mode == 20 and Rules.GFX9.linear == 0

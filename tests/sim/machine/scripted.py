@@ -52,7 +52,7 @@ class ScriptedEngine:
         """There are no blocks."""
 
     def followed_routine(self, range: object, traced: bool, plan: StopPlan | None) -> int:
-        """All turns are left to the dispatch."""
+        """Leaves all turns to the dispatch."""
         return 0
 
     def collect(self) -> None:
@@ -115,7 +115,7 @@ class ScriptedEngine:
         residency.fill()
 
     def schedule(self, places: Any, budget: int) -> Status:
-        """All turns are left to the dispatch."""
+        """Leaves all turns to the dispatch."""
         return Status.CONTINUE
 
     def fault(self) -> Any:

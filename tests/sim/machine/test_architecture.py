@@ -1,4 +1,4 @@
-"""The architectural state: everything has a name, a name reaches what it says and nothing else, images come back."""
+"""The architectural state: everything has a name, a name reaches only its own place, and images can be restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same launch gives the same memory and the same instruction count, however its execution is cut up."""
+"""The same launch gives the same memory and the same instruction count, regardless of how its execution is divided."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DEMOS = Path(__file__).resolve().parents[3] / "demo_kernels"
 FAULTY = ("wildaccess", "trap")
 TARGETS = ("gfx90a", "gfx1100")
 SINGLE_STEPS = 3_000 if EVERYTHING else 1_000
-"""Longer runs are not cut into single instructions throughout: that would take the tests too long."""
+"""Longer runs are not divided into single instructions throughout, because that would take too long."""
 
 
 def _runs() -> list[tuple[Path, str]]:
-    """The demo kernels on each target; in ``./test`` each on one of them in turn."""
+    """The demo kernels on each target; in ``./test``, each on one of them in turn."""
     everything, usual = [], []
     for number, launch in enumerate(sorted(p for p in DEMOS.glob("*/*.toml") if p.parent.name not in FAULTY)):
         name = next(line for line in launch.read_text().splitlines() if line.startswith("file")).split('"')[1]
@@ -32,7 +32,7 @@ def _runs() -> list[tuple[Path, str]]:
 def _run(
     launch: Path, target: str, budgets: tuple[int | None, ...], most: int
 ) -> tuple[int, list[tuple[int, bytes]]]:
-    """Run with the given budgets in turn, as long as fewer than ``most`` instructions are done, then to the end."""
+    """Run with the given budgets in turn until at least ``most`` instructions are executed, then to the end."""
     prepared = launch_file(launch, arch=target)
     dispatch = prepared.launch.dispatch
     turn = 0

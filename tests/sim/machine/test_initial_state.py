@@ -1,4 +1,4 @@
-"""Registers a wave starts with: from hand-made descriptors for each kind of target, and from compiled kernels."""
+"""Initial registers of a wave: from hand-made descriptors for each kind of target, and from compiled kernels."""
 
 from __future__ import annotations
 

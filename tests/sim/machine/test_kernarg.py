@@ -1,4 +1,4 @@
-"""The kernarg segment, from hand-made metadata; and the structures beside it."""
+"""The kernarg segment, from hand-made metadata, and the other structures of a launch."""
 
 from __future__ import annotations
 

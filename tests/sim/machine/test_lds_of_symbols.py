@@ -1,4 +1,4 @@
-"""LDS that an unlinked object's symbols claim counts as much as what the kernel descriptor asks for."""
+"""LDS for an unlinked object's symbols counts as much as the size in the kernel descriptor."""
 
 from __future__ import annotations
 

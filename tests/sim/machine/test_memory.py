@@ -1,4 +1,4 @@
-"""Simulated global memory: addresses, bounds, the page table, and what messages say of an address."""
+"""Simulated global memory: addresses, bounds, the page table, and messages about an address."""
 
 from __future__ import annotations
 

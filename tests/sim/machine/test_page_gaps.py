@@ -1,4 +1,4 @@
-"""Free runs of pages against a search of all pages."""
+"""Free runs of pages, compared with a search of all pages."""
 
 from __future__ import annotations
 

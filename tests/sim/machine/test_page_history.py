@@ -1,4 +1,4 @@
-"""Versions of memory against whole copies of it: any order of keeping, going, forgetting and adding."""
+"""Versions of memory compared with whole copies: any order of storing, restoring, forgetting and adding."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_each_version_is_what_it_was(seed: int) -> None:
 
 
 def test_what_a_buffer_held_at_first_is_kept_once() -> None:
-    """One copy of what was written, and of the version in between the rest."""
+    """There is one copy of the written memory, and the rest is stored for the version in between."""
     page = np.zeros(1 << 20, np.uint8)
     history = PageHistory([page], [np.zeros(1 << 20, np.uint8)])
     for value, sizes in ((1, (1 << 20, 0)), (2, (1 << 20, 1 << 20))):

@@ -1,4 +1,4 @@
-"""What the waves of a launch find where those of others have been before: nothing of them."""
+"""The waves of a launch find no traces of earlier waves in their places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DIRT = {
       scratch_store_b32 off, v1, off offset:8
       s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 3""",
 }
-"""Instructions that leave something in every kind of memory that a wave has to itself."""
+"""Instructions that leave traces in every kind of memory that belongs to a single wave."""
 _DIRECTIVES = {
     "gfx90a": (
         ".amdhsa_user_sgpr_private_segment_buffer 1", ".amdhsa_system_sgpr_private_segment_wavefront_offset 1",
@@ -46,14 +46,14 @@ def kernel(target: str) -> str:
 
 
 def again(dispatch: Dispatch, made: Any) -> Dispatch:
-    """The same launch once more, when this one has ended."""
+    """Run the same launch again after this one has ended."""
     assert dispatch.run().kind is StopKind.DONE
     dispatch.release()
     return made.machine.dispatch(dispatch.kernel, dispatch.plan.grid, dispatch.plan.workgroup, b"")
 
 
 def beginnings(dispatch: Dispatch) -> list[Any]:
-    """All that the waves of a dispatch that has not run have, but for where it is."""
+    """The whole initial state of a dispatch's waves, except their addresses."""
     found: list[Any] = []
     for wave in dispatch.waves:
         header = {name: wave.field(name) for name in HEADER}
@@ -113,7 +113,7 @@ def test_a_dispatch_that_has_gone_still_tells(assembled: Callable[..., Any]) -> 
 def test_native_code_makes_the_same_groups(
     assembled: Callable[..., Any], grid: tuple[int, int, int], group: tuple[int, int, int]
 ) -> None:
-    """`Engine.fill` against `Residency.fill`, in the same memory, fresh and used."""
+    """`Engine.fill` compared with `Residency.fill`, in the same memory, fresh and used."""
     made = assembled("gfx90a", kernel("gfx90a"), vgprs=32,
                      directives=(*_DIRECTIVES["gfx90a"], ".amdhsa_private_segment_fixed_size 64"))  # fmt: skip
     plan = made.machine.dispatch(made.dispatch.kernel, grid, group, b"").plan

@@ -43,7 +43,7 @@ def packet(
     kernel: int, kernarg: int, grid: tuple[int, ...] = (64,), workgroup: tuple[int, ...] = (64,), lds: int = 0,
     private: int = 0, signal: int = 0, kind: int = 2,
 ) -> bytes:
-    """64 bytes; sizes of dimensions that are not there hold what nobody may look at."""
+    """64 bytes; the sizes of dimensions that do not exist hold values that must not be read."""
     sizes = [*workgroup, *[7] * (3 - len(workgroup))], [*grid, *[9] * (3 - len(grid))]
     return struct.pack(
         "<HH3HH3IIIQQQQ", kind | 0x0B00, len(grid), *sizes[0], 0, *sizes[1], private, lds, kernel, kernarg, 0, signal
@@ -51,7 +51,7 @@ def packet(
 
 
 class Program:
-    """What a program would have: the code object loaded twice, memory, two queues."""
+    """The contents of a program: the code object loaded twice, memory, two queues."""
 
     def __init__(self, path: Path) -> None:
         self.machine = Machine(path.stem, None, GlobalMemory(window=SharedWindow()))
@@ -69,7 +69,7 @@ class Program:
         return loaded.address(loaded.code_object.kernels[name].descriptor_address)
 
     def kernarg(self, *arguments: int | Allocation, hidden: bytes = HIDDEN) -> int:
-        """Explicit arguments of 8 bytes (addresses) and 4, each aligned to its size, and what follows them."""
+        """Explicit arguments of 8 bytes (addresses) and 4, each aligned to its size, and the arguments after them."""
         data = b""
         for argument in arguments:
             size, value = (4, argument) if isinstance(argument, int) else (8, argument.address)

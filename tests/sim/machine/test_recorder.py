@@ -1,4 +1,4 @@
-"""Any position of a recorded run is what a fresh run is after as many instructions, however it is reached."""
+"""Any position of a recorded run equals the state of a fresh run after as many instructions, however it is reached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TARGETS = ("gfx90a", "gfx1100")
 
 
 def runs(turn: int) -> list[Any]:
-    """The demo kernels on each target; in ``./test`` each on one of them in turn, from that of number ``turn`` on."""
+    """The demo kernels on each target; in ``./test``, each on one of them in turn, from number ``turn`` on."""
     everything, usual = [], []
     for number, launch in enumerate(sorted(DEMOS.glob("*/*.toml"))):
         name = next(line for line in launch.read_text().splitlines() if line.startswith("file")).split('"')[1]
@@ -73,7 +73,7 @@ def fresh(launch: Path, target: str, positions: list[int]) -> dict[int, list[Any
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints wherever there can be some, few of which are kept."""
+    """Checkpoints wherever possible, few of which are kept."""
     monkeypatch.setattr(checkpoint_recorder, "INTERVAL", 0)
     monkeypatch.setattr(checkpoint_recorder, "SHARE", 0)
     monkeypatch.setattr(checkpoint_recorder, "MOST", 6)
@@ -98,7 +98,7 @@ def test_positions_are_those_of_a_fresh_run(launch: Path, target: str, often: No
 
 
 STEPS = 3_000 if EVERYTHING else 1_000
-"""Instructions that are executed one by one, for comparison."""
+"""The number of instructions that are executed one by one, for comparison."""
 
 
 @pytest.mark.truth
@@ -130,7 +130,7 @@ def test_traces_are_what_single_steps_show(launch: Path, target: str, often: Non
 
 
 def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
-    """What a user did to the run happens again: turns out of their order, registers and memory written."""
+    """The user's changes to the run are repeated: turns out of order, and writes to registers and memory."""
     launch = DEMOS / "reduce" / "reduce.toml"
     rng = random.Random(5)
     for target in TARGETS:
@@ -178,7 +178,7 @@ def test_steps_ranges_and_writes_are_repeated(often: None) -> None:
 
 
 def test_entries_of_a_journal_by_position() -> None:
-    """The instruction at a position belongs to the entry that ends behind it; writes have no instructions."""
+    """The instruction at a position belongs to the entry that ends after it; writes contain no instructions."""
     written = Written(5, Memory(0), b"x")
     journal = Journal([Free(5), written, Given(9, 2, 0, 0, 0, 0), Free(12)])
     assert [journal.index_at(position) for position in (0, 4, 5, 8, 9, 11, 12)] == [0, 0, 2, 2, 3, 3, 4]
@@ -199,7 +199,7 @@ def test_positions_out_of_the_history_are_refused() -> None:
 
 
 def test_many_short_runs_leave_checkpoints_as_a_long_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock by which an instruction takes a millisecond, and nothing else takes time."""
+    """The clock advances by a millisecond for each instruction, and by nothing else."""
     run = Run(DEMOS / "reduce" / "reduce.toml", "gfx90a")
     assert run.recorder is not None
     monkeypatch.setattr(checkpoint_recorder.time, "thread_time", lambda: run.dispatch.instructions / 1000)
@@ -219,7 +219,7 @@ NAMES = ("histogram/histogram", "reduce/reduce", "spaces/spaces", "scan/scan.O2"
     some_of(list(product(TARGETS, NAMES)), [(TARGETS[turn % 2], name) for turn, name in enumerate(NAMES)]),
 )
 def test_stores_found_are_those_that_single_steps_show(name: str, target: str, often: None) -> None:
-    """Every change of a dword that single steps see was made by the store found last, and no later one is found."""
+    """For every change of a dword that single steps see, the search finds the store that made it, and no later one."""
     launch = DEMOS / f"{name}.toml"
     run = Run(launch, target)
     assert run.recorder is not None

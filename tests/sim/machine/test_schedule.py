@@ -1,4 +1,5 @@
-"""The native scheduler against the one in Python: the same waves, in the same order, stopped at the same places."""
+"""The native scheduler compared with the one in Python: the same waves, in the same order, stopped at the same places.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ class Launch:
         return [int(n) for n in self.out.data.view(np.uint32)[:count]]
 
     def standing(self) -> list[tuple[object, ...]]:
-        """All that is known about the resident waves."""
+        """Everything that is known about the resident waves."""
         return [
             (
                 w.number,
@@ -119,7 +120,7 @@ def in_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bool], None
 
 
 def drive(launch: Launch, budgets: tuple[int | None, ...], stops: frozenset[int] = frozenset()) -> list[Any]:
-    """Run to the end with the budgets in turn; where the waves stood after each piece."""
+    """Run to the end with the budgets in turn; return the waves' positions after each piece."""
     seen, turn = [], 0
     while not launch.dispatch.finished:
         before = launch.dispatch.instructions
@@ -156,7 +157,7 @@ def test_both_schedulers_agree(
 
 
 def _check_log(log: list[int]) -> None:
-    """Every wave logged itself as often as it should, in step with its workgroup, and found nothing left over."""
+    """Each wave logged itself as often as expected, in step with its workgroup, and found no leftover data."""
     times = [{e & 0xFFFFFFF: at for at, e in enumerate(log) if e >> 28 == time} for time in range(3)]
     assert len(log) == sum(map(len, times))
     assert set(times[0]) == set(times[1])

@@ -1,4 +1,4 @@
-"""Who runs when, and what stops a dispatch: with scripts in place of kernels (see scripted.py)."""
+"""Which waves run when, and what stops a dispatch, with scripts in place of kernels (see scripted.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages between work-items as far apart as each scope of the memory model reaches, in each order."""
+"""Messages between work-items at the distance of each scope of the memory model, in each order."""
 
 from __future__ import annotations
 

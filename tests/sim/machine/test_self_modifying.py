@@ -1,4 +1,4 @@
-"""Waves that rewrite the code they share: no way of cutting up the run changes what they execute."""
+"""Waves that rewrite the code they share: they execute the same code, however the run is divided."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def shared(watched: bool = False) -> GlobalMemory:
 
 
 class Saxpy:
-    """``y = 2 x + y`` over 100 elements in shared memory; the kernel believes that there are ``count``."""
+    """``y = 2 x + y`` over 100 elements in shared memory; the kernel receives ``count`` as their number."""
 
     def __init__(self, target: str, count: int, memory: GlobalMemory) -> None:
         self.machine = Machine(target, MachineOptions(count_uninitialized=memory.watched), memory)

@@ -1,4 +1,4 @@
-"""Stop values as text, and what becomes of the engine's fault records."""
+"""Stop values as text, and the stops made from the engine's fault records."""
 
 from __future__ import annotations
 

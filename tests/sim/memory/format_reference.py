@@ -1,4 +1,4 @@
-"""What buffer formats mean, in exact arithmetic: the oracle of the format tests."""
+"""The meaning of buffer formats in exact arithmetic: the oracle of the format tests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def f16(bits: int) -> float:
 
 
 def f16_bits(x: float) -> int:
-    """Nearest f16; what is too large becomes infinite."""
+    """The nearest f16; numbers that are too large become infinite."""
     try:
         return struct.unpack("<H", struct.pack("<e", x))[0]
     except OverflowError:
@@ -87,7 +87,7 @@ def loaded(raw: bytes, form: BufferFormat, channel: int) -> int:
 
 
 def loaded_half(raw: bytes, form: BufferFormat, channel: int) -> int:
-    """The 16 bits a d16 instruction gives."""
+    """The 16 bits that a d16 instruction gives."""
     value = loaded(raw, form, channel)
     if form.number.is_integer:
         return value & 0xFFFF
@@ -141,7 +141,7 @@ def stored(value: int, form: BufferFormat, channel: int) -> int:
 
 
 def stored_element(components: list[int], form: BufferFormat, selectors: int = IDENTITY) -> bytes:
-    """An element in memory. A channel takes the component whose selector names it, X where that is not given."""
+    """An element in memory. A channel gets the component whose selector names it; X if there is none."""
     total, at = 0, 0
     for channel, width in enumerate(form.widths):
         source = 0
@@ -155,5 +155,5 @@ def stored_element(components: list[int], form: BufferFormat, selectors: int = I
 
 
 def selected(channels: list[int], form: BufferFormat, selectors: int, one: int) -> list[int]:
-    """The four components that a load gives of the channels."""
+    """The four components that a load makes of the channels."""
     return [one if (s := selectors >> 3 * n & 7) == 1 else channels[s - 4] if s >= 4 else 0 for n in range(4)]

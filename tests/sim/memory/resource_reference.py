@@ -33,7 +33,9 @@ def access(
     v: Resource, generation: int, measured: bool, size: int, lane: int, idxen: bool, index: int, offset: int,
     soffset: int,
 ) -> tuple[list[int], int]:
-    """Addresses of the bytes of a plain load, and how many of them are in range. ``measured``: gfx942 and gfx950."""
+    """Addresses of the bytes of a plain load, and how many of them are in range. ``measured``: as measured on gfx942
+    and gfx950.
+    """
     given = index if idxen else 0
     swizzled, stride, element = v.swizzle != 0, v.stride, 4
     adds = bool(v.add_tid)

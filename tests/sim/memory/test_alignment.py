@@ -75,7 +75,7 @@ def test_misaligned_atomics_fault(target: str, space: str, suffix: str, size: in
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_beyond_lds_faults_or_gives_zeros(target: str) -> None:
-    """512 bytes: lane n reaches 16 bytes at 16 * n; the last lanes are beyond, one of them by half."""
+    """LDS has 512 bytes: lane n accesses 16 bytes at 16 * n; the last lanes are beyond the end, one of them by half."""
     words = ("load", "store") if target in NEW else ("read", "write")
     text = f"ds_{words[0]}_b128 v[4:7], v0\nds_{words[1]}_b64 v1, v[4:5]\nds_add_rtn_u32 v8, v2, v9\ns_endpgm"
     bench = Bench(text, target, wave_of(target), 512)

@@ -1,4 +1,4 @@
-"""Compiled kernels that reach memory in unusual ways, on every family."""
+"""Compiled kernels that access memory in unusual ways, on every family."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def run(program: Program, name: str, *arguments: Any, items: int = 64, lds: int 
 
 @pytest.mark.parametrize("target", FLAGS)
 def test_raw_buffers(load: Load, target: str) -> None:
-    """203 bytes may be reached: what lies beyond reads 0, dword by dword, and is not written."""
+    """203 bytes are accessible: beyond them, reads give 0, dword by dword, and writes are dropped."""
     program, size = load(target), 203
     data = np.random.default_rng(1).integers(0, 256, 2048, np.uint8)
     out = np.zeros((64, 8), np.uint32)
     run(program, "raw_loads", data.view(np.uint32), np.int32(size), out)
 
     def dwords(at: int, count: int) -> list[int]:
-        """From a byte offset; 0 where a dword is not wholly in range (as gfx10 sees it: does not begin in range)."""
+        """Dwords from a byte offset; 0 if a dword is not wholly in range (on gfx10: does not begin in range)."""
         whole = 4 if target != "gfx1030" else 1
         return [
             int(data[at + 4 * n : at + 4 * n + 4].view("<u4")[0]) if at + 4 * n + whole <= size else 0
@@ -138,7 +138,7 @@ def test_lds_of_any_size_is_aligned_in_every_workgroup(load: Load, target: str, 
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"])
 def test_reads_of_what_was_never_written(load: Load, target: str) -> None:
-    """Each item reads its own cell, which it has written, and one beyond those of its group."""
+    """Each item reads its own cell, which it has written, and a cell beyond those of its group."""
     program = load(target, MachineOptions(count_uninitialized=True))
     kernel = program.kernels["sum_of_unset"]
     data, scratch, out = np.ones(64, np.uint32), np.zeros(128, np.uint32), np.zeros(64, np.uint32)
@@ -155,7 +155,7 @@ def test_reads_of_what_was_never_written(load: Load, target: str) -> None:
 
 
 def test_counting_changes_no_result_and_no_schedule(load: Load) -> None:
-    """The same launch with and without counting: instructions, memory."""
+    """The same launch with and without counting: instructions and memory are equal."""
     seen = []
     for options in (None, MachineOptions(count_uninitialized=True)):
         program = load("gfx90a", options)
@@ -168,7 +168,7 @@ def test_counting_changes_no_result_and_no_schedule(load: Load) -> None:
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_accesses_beyond_lds_as_hardware_does_them(load: Load, target: str) -> None:
-    """Zeros instead of a fault, where the machine's options say so."""
+    """Zeros instead of a fault, if the machine's options say so."""
     program = load(target, MachineOptions(lds_out_of_range=LdsOutOfRange.ZERO))
     out = np.full(64, 7, np.uint32)
     run(program, "read_at", np.uint64(layout.SHARED_APERTURE + 0x10000), out)

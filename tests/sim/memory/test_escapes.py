@@ -139,7 +139,7 @@ def test_private_memory_ends_at_both_ends(name: str) -> None:
     ("shape", "blocks", "size"), [("32x32x1f32", 2, 32), ("16x16x1f32", 4, 16), ("4x4x1f32", 16, 4)]
 )
 def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: int) -> None:
-    """A is in the last register there is."""
+    """A is in the last register."""
     found = {}
     for abid in range(16):
         text = f"v_mfma_f32_{shape} a[0:{size - 1}], a255, v1, 0 cbsz:1 abid:{abid}\ns_endpgm"
@@ -184,7 +184,7 @@ M0 = (0, 1, 28, 29, 30, 215, 245, 255, 0x3FF, 0x10000, 0x7FFF_FFFF, 0x8000_0000,
 )  # fmt: skip
 @pytest.mark.parametrize("limit", [40, 256])
 def test_vector_registers_that_m0_selects(name: str, text: str, limit: int) -> None:
-    """Those that the wave does not have are neither read nor written."""
+    """Registers that the wave does not have are neither read nor written."""
     wave = 32 if name == "gfx1030" else 64
     bench = Bench(text + "\ns_endpgm", name, wave)
     registers = bench.state[layout.VGPRS :].view(np.uint32).reshape(-1, wave)
@@ -207,7 +207,7 @@ def test_vector_registers_that_m0_selects(name: str, text: str, limit: int) -> N
 @pytest.mark.parametrize("m0", [0, 4, 5, 6, 7, 8, 23, 24, 26, 27, 28, 155, 0x3FF, 0x10005, 0x7FFF_FFFF, 0xFFFF_FFFF])
 @pytest.mark.parametrize("size", [32, 64, "2_b32"])
 def test_scalar_registers_that_m0_selects(size: int | str, m0: int) -> None:
-    """Only s0 to s105; others read s0 (or s[0:1]) and ignore writes."""
+    """Only s0 to s105; other numbers read s0 (or s[0:1]) and ignore writes."""
     text = f"s_movrelsd_{size} s100, s100" if size == "2_b32" else (
         f"s_movrels_b{size} s{'20' if size == 32 else '[20:21]'}, s{'100' if size == 32 else '[100:101]'}\n"
         f"s_movreld_b{size} s{'100' if size == 32 else '[100:101]'}, s{'30' if size == 32 else '[30:31]'}"
@@ -266,8 +266,7 @@ LDS_PLACES = [*(LDS - n for n in range(34)), LDS + 1, LDS + 64, 0, 1 << 31, *(2*
 @pytest.mark.parametrize("lanes", ["all", "one", "last", "row"])
 @pytest.mark.parametrize("name", LDS_ACCESSES)
 def test_lds_ends_at_its_last_byte(name: str, lanes: str) -> None:
-    """Nothing around it is read or written, wherever the lanes are: together, a single one, one of many, or in a row.
-    """
+    """Nothing around LDS is read or written, for any lanes: all together, a single one, one of many, or in a row."""
     wave = 64 if name == "gfx900" else 32
     texts = [text for text, _, _ in LDS_ACCESSES[name]]
     bench = Bench("\n".join(texts) + "\ns_endpgm", name, wave, lds=LDS)
@@ -308,7 +307,7 @@ def test_lds_ends_at_its_last_byte(name: str, lanes: str) -> None:
 
 
 def test_lds_beyond_what_an_index_can_say() -> None:
-    """Indices of vector loads are signed; 3 GiB of LDS exist on no device, but nothing must rest on that."""
+    """Indices of vector loads are signed. No device has 3 GiB of LDS, but correctness must not depend on that."""
     bench = Bench("ds_read_b32 v1, v0\nds_write_b64 v0, v[2:3]\ns_endpgm", "gfx90a", lds=64)
     # 4 GiB that nobody else has, and nobody may touch: what lies behind the LDS must not depend on other tests
     nothing = np.frombuffer(mmap.mmap(-1, 4 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0), np.uint8)
@@ -360,7 +359,7 @@ def test_scalar_accesses_leave_what_lanes_have_loaded(scalar: str, name: str) ->
 
 
 def test_a_crash_of_generated_code_is_a_status() -> None:
-    """A pointer in the wave's header that is wrong stands for a check that is."""
+    """A wrong pointer in the wave's header simulates a wrong check."""
     bench = Bench("s_nop 0\nds_read_b32 v1, v0\ns_endpgm", "gfx90a", lds=64)
     bench.set("lds_pointer", int(bench.lds.ctypes.data) + 64)
     for way in (bench.run, bench.step, bench.run):

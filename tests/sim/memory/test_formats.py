@@ -114,7 +114,7 @@ def test_loads(target: str) -> None:
 
 
 def same(bits: int) -> int | str:
-    """NaNs of floats compare equal whatever their payload."""
+    """NaNs of floats compare equal regardless of their payloads."""
     return "nan" if bits & 0x7F800000 == 0x7F800000 and bits & 0x7FFFFF else bits
 
 
@@ -206,7 +206,7 @@ COUNTS = [("x", 1), ("xy", 2), ("xyz", 3), ("xyzw", 4)]
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("letters", "count"), COUNTS, ids=[row[0] for row in COUNTS])
 def test_how_many_registers_are_written(target: str, letters: str, count: int) -> None:
-    """Halves come in pairs; the half that an odd number leaves over is kept."""
+    """Halves come in pairs; if their number is odd, the remaining half keeps its contents."""
     last, half = 4 + count - 1, 8 + (count - 1) // 2
     span = f"v[4:{last}]" if count > 1 else "v4"
     halves = f"v[8:{half}]" if count > 2 else "v8"
@@ -243,7 +243,7 @@ def test_high_half(target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_typed_instructions_carry_their_format_and_ignore_selectors(target: str) -> None:
-    """Every format, as an instruction; the resource's own format and DST_SEL do not count."""
+    """Every format, as an instruction; the resource's own format and DST_SEL have no effect."""
     new = target.startswith("gfx1")
     codes = formats(target)
     text = ""
@@ -274,7 +274,7 @@ def test_typed_instructions_carry_their_format_and_ignore_selectors(target: str)
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_out_of_range_and_unbound(target: str) -> None:
-    """Beyond the range a load gives 0, and 1 where DST_SEL says so; a resource without format gives 0 only."""
+    """Beyond the range, a load gives 0, and 1 where DST_SEL says so; a resource without format gives only 0."""
     text = f"{name(target, 'load', 'xyzw')} v[4:7], v0, s[0:3], {zero(target)} idxen\n"
     text += f"{name(target, 'store', 'xyzw')} v[8:11], v0, s[0:3], {zero(target)} idxen"
     bench = FormatBench(text, target)

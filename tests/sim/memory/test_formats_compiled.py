@@ -1,4 +1,4 @@
-"""Format loads and stores as LLVM's intrinsics make them: buffers converted from one format to another."""
+"""Format loads and stores from LLVM's intrinsics: buffers converted from one format to another."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def named(program: rocdbg.Program, name: str) -> tuple[np.uint32, BufferFormat]:
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("kernel", ["convert", "halves"])
 def test_conversions(program: rocdbg.Program, kernel: str, source: str, target: str) -> None:
-    """48 of 64 records are in range; the rest stays as it was."""
+    """48 of 64 records are in range; the rest stays unchanged."""
     (from_flags, from_form), (to_flags, to_form) = named(program, source), named(program, target)
     rng = np.random.default_rng(4)
     data = rng.integers(0, 256, 1024, np.uint8)

@@ -1,4 +1,4 @@
-"""The global data share, global wave sync, and the few other ways to LDS."""
+"""The global data share, global wave sync, and rarely used instructions that access LDS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.llvm
 
 
 class ShareBench(Bench):
-    """A wave on a device whose GDS and GWS can be looked at. M0 is ``m0``."""
+    """A wave on a device whose GDS and GWS can be examined. M0 is ``m0``."""
 
     def __init__(self, text: str, target: str = "gfx900", m0: int = 0, lds: int = 0) -> None:
         super().__init__(text + "\ns_endpgm", target, 32 if target >= "gfx10" and len(target) == 7 else 64, lds)
@@ -34,14 +34,14 @@ class ShareBench(Bench):
         return self.share.gds.view(np.uint32)
 
     def saved(self) -> tuple[np.ndarray, np.ndarray]:
-        """The wave as it is: its registers, and what the engine remembers of it."""
+        """The wave's current state: its registers, and the engine's data about it."""
         return self.state.copy(), self.block.engine.copy()
 
     def restore(self, wave: tuple[np.ndarray, np.ndarray]) -> None:
         self.state[:], self.block.engine[:] = wave
 
     def again(self) -> Status:
-        """Run another wave: the same registers, from the beginning."""
+        """Run another wave with the same registers, from the beginning."""
         self.set("pc", self.text.address)
         self.set("gws", 0)
         return self.run()
@@ -57,7 +57,7 @@ def test_sizes(target: str, size: int) -> None:
 
 @pytest.mark.parametrize(("target", "size"), [("gfx900", 65536), ("gfx1100", 4096)])
 def test_the_end_of_the_device_counts_whatever_m0_says(target: str, size: int) -> None:
-    """Base and size in M0 reach beyond the global data share, behind which begins a guard page."""
+    """Base and size in M0 extend beyond the global data share, after which a guard page begins."""
     load, store = ("ds_read_b64", "ds_write_b64") if target == "gfx900" else ("ds_load_b64", "ds_store_b64")
     text = f"{load} v[2:3], v0 gds\n{store} v0, v[4:5] gds\nds_add_rtn_u32 v6, v0, v4 gds"
     bench = ShareBench(text, target, (size - 8) << 16 | 0xFFFF)
@@ -76,7 +76,7 @@ def test_the_end_of_the_device_counts_whatever_m0_says(target: str, size: int) -
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030"])
 def test_gds_lanes(target: str) -> None:
-    """M0: base 256, size 100 bytes. What lies beyond reads 0 and is not written, even by half."""
+    """M0: base 256, size 100 bytes. Beyond them, reads give 0 and nothing is written, not even by half."""
     text = "ds_write_b32 v0, v1 offset:4 gds\nds_read_b32 v2, v0 offset:8 gds\nds_add_rtn_u32 v3, v0, v1 gds"
     bench = ShareBench(text, target, 256 << 16 | 100)
     bench.gds[:] = np.arange(bench.gds.size)
@@ -142,7 +142,7 @@ def test_misaligned_gds_atomic_faults() -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100"])
 def test_barrier_of_three_waves(target: str) -> None:
-    """The resource is M0[21:16] + 5; a wave that waits is at the instruction again after each turn."""
+    """The resource is M0[21:16] + 5; a waiting wave is at the instruction again after each turn."""
     bench = ShareBench("ds_gws_init v0 offset:5 gds\nds_gws_barrier v2 offset:5 gds", target, 2 << 16)
     bench.vgpr(0)[:], bench.vgpr(2)[:] = 2, 1  # three waves now, two in the next pass
     entry = bench.text.address
@@ -201,7 +201,9 @@ KERNEL phases(unsigned *cells, unsigned *out) {
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx942"])
 def test_workgroups_meet_at_a_barrier(target: str, tmp_path: Path) -> None:
-    """Each of eight workgroups sees what the others wrote before the barrier, nothing of what comes after the next."""
+    """Each of eight workgroups sees the writes of the others before the barrier, and nothing written after the next
+    barrier.
+    """
     source, output = tmp_path / "phases.hip", tmp_path / "phases.co"
     source.write_text(SOURCE)
     command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2"]
@@ -249,7 +251,7 @@ extern "C" __attribute__((global)) void idle(unsigned *cells) {
 
 @pytest.mark.parametrize("target", ["gfx906", "gfx90a", "gfx1030", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_cooperative_launch(target: str, tmp_path: Path) -> None:
-    """What grid.sync() of HIP counts on: GWS resource 0, or a structure that a hidden argument points to."""
+    """The requirements of HIP's grid.sync(): GWS resource 0, or a structure to which a hidden argument points."""
     for groups in (5, 3):
         source, output = tmp_path / "ring.hip", tmp_path / f"ring{groups}.co"
         source.write_text(COOPERATIVE)
@@ -266,7 +268,7 @@ def test_cooperative_launch(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("target", "resident"), [("gfx942", 128), ("gfx1100", 64), ("gfx90a", 128), ("gfx1030", 64)])
 def test_a_grid_too_large_to_wait_for_itself(target: str, resident: int, tmp_path: Path) -> None:
-    """As hipErrorCooperativeLaunchTooLarge says. The same grid is fine for a kernel that only has the argument."""
+    """As hipErrorCooperativeLaunchTooLarge. The same grid is allowed for a kernel that only has the argument."""
     source, output = tmp_path / "ring.hip", tmp_path / "ring.co"
     source.write_text(COOPERATIVE + IDLE)
     command = ["clang-22", "-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "-O2", "-DGROUPS=5000"]

@@ -1,4 +1,4 @@
-"""Blocks between guard pages: where they lie, that they are zero, used again, and how many there may be."""
+"""Blocks between guard pages: their places, that they are zero and are reused, and their maximum number."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_is_said_to_be_used_is_cleared() -> None:
 
 @pytest.fixture
 def few_objects() -> None:
-    """Collections look at what the test makes alone, not at all that other tests have left."""
+    """Garbage collections examine only objects that the test makes, not those that other tests have left."""
     gc.collect()
     gc.freeze()
 
@@ -120,7 +120,9 @@ print(guarded._guards < guarded.MOST_GUARDS, len(guarded._shown) < guarded.MOST_
 
 
 def test_blocks_in_cycles_do_not_use_up_the_guards() -> None:
-    """As of launches that nobody ended. In a process of its own: what other tests hold has guards too."""
+    """For example, from launches that were not ended. Runs in its own process, because blocks of other tests have
+    guards too.
+    """
     done = subprocess.run([sys.executable, "-c", IN_CYCLES], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]
 
@@ -146,7 +148,7 @@ def test_blocks_in_cycles_do_not_use_up_the_addresses() -> None:
 
 
 def test_blocks_may_go_at_the_end_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a finaliser written in Python could not even be called, as when garbage is collected there."""
+    """A finaliser written in Python could not even be called there, for example when garbage is collected."""
     said: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", said.append)
     before = sys.getrecursionlimit()

@@ -1,4 +1,4 @@
-"""Resources and addresses made to do harm: everything either works, is dropped, or faults; nothing else is touched."""
+"""Resources and addresses made to do harm: each access works, is dropped, or faults; nothing else is touched."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_nothing_outside_of_allocations_is_touched(target: str) -> None:
 
 
 def test_second_dword_of_a_swizzled_atomic_is_checked() -> None:
-    """Its two dwords lie 32 bytes apart here, the second one beyond the end."""
+    """Here its two dwords are 32 bytes apart, with the second one beyond the end."""
     bench = Bench("buffer_atomic_add_x2 v[2:3], v0, s[4:7], 0 idxen\ns_endpgm", "gfx900")
     buffer = bench.memory.allocate(60, name="b")
     bench.set64(4, buffer.address | 8 << 48 | 1 << 63)

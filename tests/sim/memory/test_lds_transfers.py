@@ -37,7 +37,9 @@ ROWS = [(row[0], target, *row[2:]) for row in LOADS for target in row[1]]
 
 @pytest.mark.parametrize(("kind", "target", "size", "dwords", "distance", "made"), ROWS)
 def test_buffer_loads(kind: str, target: str, size: int, dwords: int, distance: int, made) -> None:
-    """LDS address: M0 + the instruction's offset + a dword (or four) per lane; memory: the offset counts there too."""
+    """LDS address: M0 + the instruction's offset + a dword (or four) per lane; the offset applies to the memory address
+    too.
+    """
     bench = bench_of(f"buffer_load_{kind} v1, s[4:7], 0 offen offset:12 lds", target)
     bench.sgprs[M0] = 256
     bench.vgpr(1)[:] = np.arange(bench.wave_size)[::-1] * 20
@@ -73,7 +75,7 @@ def test_format_load_to_lds() -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx90a"])
 def test_store_from_lds(target: str) -> None:
-    """The lane's place in memory comes from a resource that adds the lane."""
+    """A resource that adds the lane number determines the lane's place in memory."""
     bench = bench_of("buffer_store_lds_dword s[4:7], s8 offset:8 lds", target)
     bench.set64(4, bench.area.address | 12 << 48)
     bench.sgprs[7] = 1 << 23

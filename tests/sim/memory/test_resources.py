@@ -19,7 +19,7 @@ SIZES = {"ubyte": 1, "ushort": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwor
 
 
 def load(target: str, kind: str, modifiers: str) -> str:
-    """A load into v[4:...] with v0 the index, or the offset, or both in v[0:1]; s8 is SOFFSET."""
+    """A load into v4 and following registers; v0 is the index or the offset, or v[0:1] holds both; s8 is SOFFSET."""
     count = max(1, SIZES[kind] // 4)
     vdata = "v4" if count == 1 else f"v[4:{3 + count}]"
     both = "idxen" in modifiers and "offen" in modifiers
@@ -199,7 +199,7 @@ MODIFIERS = ("", "offset:20", "offen", "idxen", "idxen offen", "idxen offset:4")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", SIZES)
 def test_random_resources(target: str, kind: str) -> None:
-    """Values of what is in range, zeros for the rest, and faults exactly where bytes are not mapped."""
+    """Values of the bytes in range, zeros for the rest, and faults exactly where bytes are not mapped."""
     rng = random.Random(f"{target} {kind}")
     generation, measured = TARGETS[target], target == "gfx942"
     faults = hits = misses = 0
@@ -266,7 +266,7 @@ NEW_STORES = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 12: "b96", 16: "b128"}
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("size", STORES)
 def test_random_stores(target: str, size: int) -> None:
-    """Memory after stores through random resources: lane after lane, what is in range."""
+    """Memory after stores through random resources: lane by lane, the bytes in range."""
     rng = random.Random(f"stores {target} {size}")
     generation, measured, wave = TARGETS[target], target == "gfx942", 64 if target.startswith("gfx9") else 32
     count = max(1, size // 4)
@@ -316,7 +316,7 @@ def test_random_stores(target: str, size: int) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("wide", [False, True])
 def test_atomics_out_of_range_give_zero_and_do_nothing(target: str, wide: bool) -> None:
-    """22 bytes: all of an atomic's bytes must be in range (from gfx11 on; gfx10 looks at where dwords begin)."""
+    """22 bytes: all of an atomic's bytes must be in range (from gfx11 on; gfx10 checks where dwords begin)."""
     size, suffix = (8, "u64" if TARGETS[target] >= 11 else "x2") if wide else (4, "u32")
     new = TARGETS[target] >= 11
     name = f"add_{suffix}" if new else "add_x2" if wide else "add"

@@ -1,4 +1,4 @@
-"""Counting reads of bytes that nothing has written."""
+"""Counting reads of bytes that were never written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.llvm
 
 
 class WatchedBench(Bench):
-    """As `Bench`, with memory that remembers what was written."""
+    """As `Bench`, with memory that records which bytes were written."""
 
     def __init__(self, text: str, target: str = "gfx90a", wave_size: int = 64, lds: int = 0) -> None:
         super().__init__(text + "\ns_endpgm", target, wave_size, lds)

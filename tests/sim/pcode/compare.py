@@ -36,7 +36,8 @@ from tests.sim.pcode.wave import Inconclusive, Wave
 from tests.sim.pcode.words import Entry, Maker, Word
 
 MODES = (0x3F0, 0x3F0, 0x300, 0x0F0, 0x1C0, 0x230, 0x3F5, 0x3FA, 0x3FF, 0x305)
-"""Usual; flushing all; neither IEEE nor DX10_CLAMP; mixed; rounding up, down, to zero; rounding up and flushing."""
+"""Usual; everything flushed; neither IEEE nor DX10_CLAMP; mixed; rounding up, down, to zero; rounding up and flushing.
+"""
 
 
 @dataclass

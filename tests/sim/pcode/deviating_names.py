@@ -17,7 +17,7 @@ FILE = Path(__file__).with_name("deviating_names.txt")
 
 
 def rows() -> str:
-    """All patterns with the instructions that they match and no earlier one does, of those that have semantics."""
+    """All patterns, with the instructions with semantics that they match and no earlier pattern does."""
     names = sorted({name.upper() for text in MODULES.values() for name in text.split()})
     lines = []
     for number, row in enumerate(REPLACED):

@@ -142,7 +142,7 @@ NOT_COMPARED = {
 
 
 def not_compared(name: str, form: str) -> str:
-    """Why an instruction is left out, or nothing."""
+    """The reason why an instruction is not compared; empty if it is."""
     for pattern, why in NOT_COMPARED.items():
         if re.fullmatch(pattern, name) and ("DPP forms" not in why or "DPP" in form):
             return why
@@ -242,7 +242,7 @@ def operands(entry: Entry, target: str) -> dict[str, Operand]:
 
 
 def signs_of_bits(name: str) -> bool:
-    """neg and abs work on the sign bit of an operand the text reads as bits."""
+    """neg and abs change the sign bit of an operand that the text reads as bits."""
     return bool(re.match(r"V_(CNDMASK_B(16|32)|MOV_B32)", name))
 
 
@@ -284,7 +284,7 @@ def float_parts(text: str) -> dict[tuple[int, int], str]:
 
 
 def keeps_upper_half(name: str, form: str, fields: dict[str, int]) -> bool:
-    """GFX9: whether a 16-bit result leaves the upper half alone: VOP3 instructions that have op_sel do."""
+    """GFX9: whether a 16-bit result keeps the upper half: VOP3 instructions with op_sel do."""
     if "LEGACY" in name or form != "VOP3":
         return False
     return bool(
@@ -304,7 +304,7 @@ def hardware_registers(wave: Wave) -> Any:
 
 
 def clears_upper_half(entry: Entry) -> bool:
-    """Scalar f16 results: the text leaves the upper half open, hardware is taken to clear it."""
+    """Scalar f16 results: the text does not specify the upper half; hardware is assumed to clear it."""
     return entry.operands.get("sdst", Operand("", 32)).bits == 16 and "_PK_" not in entry.name
 
 

@@ -13,7 +13,7 @@ from tests.sim.pcode.values import Value
 
 
 def scoped(function: Callable[..., Value]) -> Callable[..., Value]:
-    """The function takes the scope (for its rounding) first."""
+    """The function takes the scope (for its rounding) as its first argument."""
     function.wants_scope = True  # type: ignore[attr-defined]
     return function
 
@@ -33,7 +33,7 @@ def _abs(value: Value) -> Value:
 
 
 def _mantissa(value: Value) -> Value:
-    """The fraction part in +-[0.5, 1), as frexp has it."""
+    """The fraction in +-[0.5, 1), as from frexp."""
     group, sign, mantissa, _ = v.unpack(value)
     if group != v.FINITE or not mantissa:
         return value
@@ -52,7 +52,7 @@ def _to_integer(low: int, high: int, bits: int) -> Callable[[Value], Value]:
 
 
 def _normalised(low: int, high: int) -> Callable[[Value], Value]:
-    """f16_to_snorm and the like: to nearest even of value * high, clamped."""
+    """f16_to_snorm and similar functions: value * high, rounded to nearest even and clamped."""
 
     def convert(value: Value) -> Value:
         scaled = v.multiply("f", 64, v.convert(value, "f", 64, 0), v.from_float(float(high), "f", 64, 0), 0)
@@ -250,7 +250,7 @@ SMALL = {"fp8": (4, 3, 7, "ocp"), "bf8": (5, 2, 15, "ieee"), "fp6": (2, 3, 1, "n
 
 
 def scale_conversions(saturate: bool) -> dict[str, Callable[..., Value]]:
-    """f32_to_fp6_scale(x, scale) and the like; ``scale`` is a biased exponent of two."""
+    """f32_to_fp6_scale(x, scale) and similar functions; ``scale`` is a biased exponent of two."""
 
     def narrow(name: str) -> Callable[[Value, Value], Value]:
         exponent_bits, fraction_bits, bias, special = SMALL[name]
@@ -443,7 +443,7 @@ def _below_one(value: Value) -> Value:
 
 @scoped
 def _trig_preop(scope: Scope, value: Value, index: Value) -> Value:
-    """Bits of 2/pi that matter for a large operand: 53 of them from place 53 * index on."""
+    """The bits of 2/pi that affect a large operand: 53 of them from position 53 * index on."""
     exponent = v.signed(_exponent(value))
     shift = v.signed(index) * 53 + max(exponent - 1077, 0)
     bits = (TWO_OVER_PI << shift & (1 << 1201) - 1) >> 1201 - 53
@@ -509,7 +509,7 @@ for _small in ("u4", "u8", "u16", "i4", "i8", "i16"):
 
 
 def instruction_function(text: str, run: Callable[[str, Scope], None]) -> Callable[..., Value]:
-    """v_min_f32(a, b) inside another instruction's text: that instruction's own text on these operands."""
+    """v_min_f32(a, b) inside another instruction's text: the text of v_min_f32 on these operands."""
 
     def call(scope: Scope, *arguments: Value) -> Value:
         names = {**scope.names, **{f"S{n}": value for n, value in enumerate(arguments)}}

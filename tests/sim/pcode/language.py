@@ -40,7 +40,7 @@ _KEYWORDS = frozenset(("if", "then", "elsif", "else", "endif", "for", "do", "end
 
 
 class Node:
-    """An expression: ``get`` evaluates; ``place`` resolves what names storage."""
+    """An expression: ``get`` evaluates it; ``place`` resolves an expression that names storage."""
 
     __slots__ = ("get", "place")
 
@@ -281,7 +281,7 @@ class Parser:
         return self.chosen(condition) if self.peek() == "?" else condition
 
     def chosen(self, condition: Node) -> Node:
-        """The rest of condition ? yes : no."""
+        """The rest of ``condition ? yes : no``."""
         self.expect("?")
         yes = self.expression()
         self.expect(":")

@@ -44,7 +44,7 @@ DATA, SECOND, RESULT = 32, 36, 24
 
 @dataclass
 class Access:
-    """An instruction: its text for the assembler, and what its operands are."""
+    """An instruction: its text for the assembler, and its operands."""
 
     entry: Entry
     text: str
@@ -315,7 +315,7 @@ def _base_address(access: Access, wave: Wave, lane: int) -> int:
 
 
 def assemble(texts: list[str], target: str, wave_size: int) -> dict[str, bytes]:
-    """Machine code by text; what the assembler refuses is missing."""
+    """Machine code by text; texts that the assembler rejects are omitted."""
     features = [f"-mattr=+wavefrontsize{wave_size}"] if is_rdna(target) else []
     done = subprocess.run(
         ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", f"-mcpu={target}", *features, "-show-encoding"],
@@ -349,11 +349,11 @@ def contents(rng: random.Random, size: int) -> bytearray:
 
 
 FLOATS = re.compile(r"_(B?F16|F32|F64|FCMPSWAP\w*)$")
-"""Float atomics run on numbers that are not subnormal: which of them flush where is not in the text."""
+"""Float atomics run on numbers that are not subnormal: the text does not say which of them flush where."""
 
 
 def numbers(rng: random.Random, name: str, count: int) -> list[int]:
-    """``count`` dwords of floats of the kind the name says."""
+    """``count`` dwords of floats of the kind that the name indicates."""
     out: list[int] = []
     while len(out) < count:
         if name.endswith("F64"):

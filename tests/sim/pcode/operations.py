@@ -56,7 +56,7 @@ def sliced(value: Value, low: int, width: int) -> Value:
 
 
 def reinterpret(value: Value, kind: str, bits: int) -> Value:
-    """The same bits as another type: cut off or, of integers, extended."""
+    """The same bits as another type: truncated or, for integers, extended."""
     if value.kind == "sym":
         if kind == "b":
             return value
@@ -228,7 +228,7 @@ def operate_float(scope: Scope, operator: str, a: Value, b: Value) -> Value:
 
 
 def assign(scope: Scope, place: Place, value: Value) -> None:
-    """Store a value; it becomes the place's type."""
+    """Store a value; it gets the type of the place."""
     storage, low, width, kind = place
     if value.kind == "sym" and kind is None:
         storage.store(low, width, value)

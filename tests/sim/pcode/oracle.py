@@ -194,13 +194,15 @@ class Executor:
         return self.clamped(raw, low, value)
 
     def applies_omod(self, width: int) -> bool:
-        """Before GFX12 MODE must flush subnormal results and not ask for IEEE."""
+        """Before GFX12, MODE must flush subnormal results and not request IEEE."""
         flushes = self.wave.flush_out(width) or deviations.flushes_always(self.entry.name)
         return self.wave.target.startswith("gfx12") or (flushes and not self.wave.ieee)
 
     @staticmethod
     def scaled(value: Value, omod: int, rounding: int) -> Value:
-        """omod on a rounded result: zero and subnormals become +0, what halving makes subnormal a zero of its sign."""
+        """omod on a rounded result: zero and subnormals become +0; results that halving makes subnormal become a zero
+        of their sign.
+        """
         if v.unpack(value)[0] != v.FINITE:
             return value
         if v.is_subnormal(value) or not int(value.raw) & (1 << value.bits - 1) - 1:  # type: ignore[call-overload]
@@ -260,7 +262,7 @@ class Executor:
         return Scope(base, (0, 0) if deviations.APPROXIMATE.fullmatch(self.entry.name) else wave.rounding)
 
     def literal(self, name: str, bits: int) -> Value:
-        """The literal of v_fmaak and the like is a float source too."""
+        """The literal of v_fmaak and similar instructions is a float source too."""
         raw = (self.word.literal or 0) & (1 << bits) - 1
         kind, _ = float_type(self.text, name)
         if not kind:
@@ -444,7 +446,7 @@ class Executor:
         ports.commit(active)
 
     def registers_of(self, lane: int, writes: list[tuple[int, int, int]]) -> File:
-        """VGPR[laneId]; what is written is put down as (register, bits, value)."""
+        """VGPR[laneId]; writes are recorded as (register, bits, value)."""
         return File(
             lambda n: Cell(
                 lambda bits: self.wave.vgpr(n, lane, bits), lambda bits, raw: writes.append((n, bits, raw))

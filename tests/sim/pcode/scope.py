@@ -1,4 +1,4 @@
-"""What the names of a text stand for while it runs: values, and storage that can be assigned to."""
+"""The meanings of names in a text while it runs: values, and storage that can be assigned to."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROUNDING = {"ROUND_NEAREST_EVEN": 0, "ROUND_TOWARD_ZERO": 3}
 
 
 class Variable:
-    """A local variable; its type is that of what was last assigned to all of it."""
+    """A local variable; its type is that of the last assignment to all of it."""
 
     __slots__ = ("name", "names")
 

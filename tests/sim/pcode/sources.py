@@ -1,4 +1,4 @@
-"""Facts of source operands: constants, the float types a text reads them as, and where DPP reads from."""
+"""Facts about source operands: constants, the float types as which a text reads them, and the source lanes of DPP."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _FLOAT = re.compile(r"\.(bf16|f16|f32|f64)\b")
 
 
 def float_type(text: str, name: str) -> tuple[str, bool]:
-    """The float type the text reads ``name`` as ("" if none) and whether in halves."""
+    """The float type as which the text reads ``name`` ("" if none), and whether in halves."""
     for match in _USES.finditer(text):
         if match.group(1) != name:
             continue
@@ -62,7 +62,7 @@ def float_type(text: str, name: str) -> tuple[str, bool]:
 
 
 def dpp_source(ctrl: int, lane: int, size: int) -> tuple[int, bool]:
-    """Where DPP16 reads from, and whether that is inside the row (or wave)."""
+    """The lane from which DPP16 reads, and whether it is inside the row (or wave)."""
     row, n = lane & ~15, ctrl & 15
     at = lane & 15
     if ctrl < 0x100:

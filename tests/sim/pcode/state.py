@@ -1,4 +1,4 @@
-"""Random wave states with values that matter, and their comparison."""
+"""Random wave states with interesting values, and their comparison."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def fill(target: str, size: int, seed: int, mode: int) -> Wave:
 
 
 def prepare(wave: Wave, word: Word, rng: random.Random) -> None:
-    """Values an instruction needs to be meaningful: indices in range."""
+    """Values with which an instruction is meaningful: indices in range."""
     name = word.entry.name
     code = m0_code(wave.target)
     if "MOVREL" in name or "SWAPREL" in name or "GPR_IDX" in name:
@@ -120,7 +120,9 @@ def prepare(wave: Wave, word: Word, rng: random.Random) -> None:
 
 
 def _finite(dword: int) -> int:
-    """Neither an f32 nor halves that are infinite or NaN (bf16 has the f32's exponent)."""
+    """The dword with changed exponents, so that neither the f32 nor the halves in it are infinite or NaN (bf16 has the
+    f32's exponent).
+    """
     for shift in (0, 16):
         if dword >> shift + 10 & 31 == 31:
             dword ^= 1 << shift + 14
@@ -162,7 +164,7 @@ def load(block: NDArray[np.uint8], like: Wave) -> Wave:
 
 
 def difference(before: Wave, want: Wave, got: Wave, entry: Entry, word: Word) -> str:
-    """The first difference in words, or nothing."""
+    """The first difference as text; empty if there is none."""
     if want.scc != got.scc:
         return f"scc: want {want.scc} got {got.scc}; {_scalars(before, word)}"
     if want.pc != got.pc:
@@ -193,7 +195,7 @@ def difference(before: Wave, want: Wave, got: Wave, entry: Entry, word: Word) ->
 
 
 def same(entry: Entry, want: list[int], got: list[int], word: Word) -> bool:
-    """Equal where the text leaves payloads of NaNs or the last bit open."""
+    """Whether results are equal, except for NaN payloads or the last bit where the text does not specify them."""
     for low, width, kind, ulps in deviations.loose_parts(entry):
         a, b = (sum(x << 32 * n for n, x in enumerate(row)) for row in (want, got))
         mask = (1 << width) - 1

@@ -151,7 +151,7 @@ def flushed(value: Value) -> Value:
 
 
 def convert(value: Value, kind: str, bits: int, rounding: int) -> Value:
-    """Between float types; a NaN becomes quiet and keeps sign and top of its payload."""
+    """Convert between float types; a NaN becomes quiet, and keeps its sign and the top bits of its payload."""
     if (value.kind, value.bits) == (kind, bits):
         return value
     number = unpack(value)
@@ -164,7 +164,7 @@ def convert(value: Value, kind: str, bits: int, rounding: int) -> Value:
 
 
 def nan_of(kind: str, bits: int, *operands: Value) -> Value:
-    """The NaN of an operation: the first NaN operand, quiet, else the default one."""
+    """The NaN result of an operation: the first NaN operand, made quiet, or the default one."""
     for operand in operands:
         if is_nan(operand):
             return quieted(convert(operand, kind, bits, 0))

@@ -67,7 +67,7 @@ class Wave:
 
     @property
     def clamps_nan(self) -> bool:
-        """MODE.DX10_CLAMP; GFX12 has it fixed to on."""
+        """MODE.DX10_CLAMP; on GFX12 it is always on."""
         return True if self.target.startswith("gfx12") else bool(self.mode >> 8 & 1)
 
     @property
@@ -162,7 +162,7 @@ class Fields:
 
 
 class Inconclusive(Exception):
-    """The text does not say enough to run it."""
+    """The text does not specify enough to run it."""
 
 
 class Bit(Typed):

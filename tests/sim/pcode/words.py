@@ -22,12 +22,12 @@ FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200
 """Which text is a target's."""
 
 RELATED = frozenset(("gfx1010", "gfx1030", "gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))
-"""Targets that the text is not written for, but which have most of the opcodes."""
+"""Targets for which the text is not written, but which have most of the opcodes."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """What the tables say of an operand: format name, bits."""
+    """The tables' description of an operand: format name, bits."""
 
     format: str
     bits: int
@@ -46,7 +46,7 @@ class Entry:
 
 @dataclass
 class Word:
-    """An instruction word: what it is and its fields as numbers. ``form``: VOP2, VOP2_SDWA, VOP3_DPP8 ..."""
+    """An instruction word: its instruction and its fields as numbers. ``form``: VOP2, VOP2_SDWA, VOP3_DPP8 ..."""
 
     entry: Entry
     form: str
@@ -85,7 +85,7 @@ def entries(target: str) -> tuple[Entry, ...]:
 
 
 def m0_code(target: str) -> int:
-    """Operand code of M0; GFX11 has exchanged it with NULL."""
+    """Operand code of M0; GFX11 exchanged it with NULL's."""
     return 125 if is_rdna(target) and not target.startswith("gfx10") else 124
 
 
@@ -116,7 +116,7 @@ class Maker:
     # -- operands --------------------
 
     def vgpr(self, bits: int, kind: str = "", half: bool = False) -> int:
-        """A register whose contents suit the type: see ``state.fill``. ``half``: bit 7 may pick the upper half."""
+        """A register whose contents suit the type: see ``state.fill``. ``half``: bit 7 may select the upper half."""
         rng = self.rng
         if bits <= 16:
             number = rng.choice((0, 4, 8, 9, 10, 11, 12, 13, 14, 15))
@@ -187,7 +187,7 @@ class Maker:
     # -- words --------------------
 
     def make(self, entry: Entry, form: str) -> Word | None:
-        """A random word, or None where the form does not exist."""
+        """A random word, or None if the form does not exist."""
         self.literal = None
         maker = getattr(self, "_" + entry.group.lower(), None)
         if maker is None:
@@ -205,7 +205,7 @@ class Maker:
         return Word(entry, form, fields, code, self.literal)
 
     def signs(self, entry: Entry, n: int) -> bool:
-        """Whether the assembler takes neg and abs for source ``n``: floats have them."""
+        """Whether the assembler accepts neg and abs for source ``n``, as it does for floats."""
         name = f"S{n}"
         if "CNDMASK_B32" in entry.name and n < 2:
             return True
@@ -325,7 +325,7 @@ class Maker:
         return self.word(e, form, f, 4, value | src0, extra)
 
     def _tail(self, form: str, f: dict[str, int], entry: Entry) -> tuple[int, int | None]:
-        """The src0 field and the dword that follows, for SDWA and DPP."""
+        """The src0 field and the following dword, for SDWA and DPP."""
         rng, group = self.rng, entry.group
         if form.endswith("DPP8"):
             f["fi"] = rng.getrandbits(1)
@@ -490,7 +490,7 @@ class Maker:
 
 
 def forms(entry: Entry, target: str) -> list[str]:
-    """The encodings an instruction may have (whether it has them says the decoder)."""
+    """The encodings that an instruction may have; the decoder determines whether it has them."""
     rdna = is_rdna(target)
     if target.startswith("gfx10"):
         if (g := entry.group) in ("VOP1", "VOP2", "VOPC"):

@@ -27,7 +27,7 @@ from rocdbg.sim.translator.translate import translate
 from rocdbg.sim.translator.wave_builder import WaveBuilder
 
 MODE_DEFAULT = 0x3F0
-"""RNE, all subnormals, DX10_CLAMP, IEEE: what compilers ask for on GFX9 to GFX11."""
+"""RNE, all subnormals, DX10_CLAMP, IEEE: the setting that compilers request on GFX9 to GFX11."""
 MODE_FLUSH = 0x300
 RESULT = 100
 WAVE = 64
@@ -195,7 +195,7 @@ class Runner:
         mode: int = MODE_DEFAULT,
         writes: bool = True,
     ) -> tuple[int, int, int]:
-        """Run a scalar instruction on s[8k]; gives (destination s[40:41], SCC, EXEC)."""
+        """Run a scalar instruction on s[8k]; return (destination s[40:41], SCC, EXEC)."""
         operands = [Operand("sdst", OperandKind.SGPR, 40, width // 32, bits=width)] if writes else []
         widths = source_width if isinstance(source_width, tuple) else (source_width,) * len(sources)
         for k in range(len(sources)):
@@ -228,7 +228,7 @@ class Runner:
         target: str,
         m0: int = 0,
     ) -> dict[int, np.ndarray]:
-        """Run any instruction on given VGPRs (64 lanes each); gives the wanted ones after it."""
+        """Run any instruction on given VGPRs (64 lanes each); return the requested ones after it."""
         state = self._fresh_state(target, m0)
         for number, values in before.items():
             self._load(state, number, values)
@@ -238,7 +238,7 @@ class Runner:
     def scalar_registers(
         self, instruction: Instruction, before: Mapping[int, int], target: str, m0: int = 0
     ) -> dict[int, int]:
-        """Run any instruction on given SGPRs; gives those that have changed."""
+        """Run any instruction on given SGPRs; return those that have changed."""
         state = self._fresh_state(target, m0)
         file = state[layout.SGPRS : layout.SGPRS + 4 * layout.SGPR_COUNT].view("<u4")
         for number, value in before.items():

@@ -28,7 +28,7 @@ PACKED = re.compile(r"v_pk_|_mix|v_dot\d+_")
 
 
 def names_compared() -> list[str]:
-    """The instructions that both builders are tried with."""
+    """The instructions for which both builders are compared."""
     registry.load()
     return [
         name
@@ -41,7 +41,7 @@ def names_compared() -> list[str]:
 
 
 def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Dwords that hit special cases of floats, halves, counts and masks, mixed with noise."""
+    """Dwords that are special cases of floats, halves, counts and masks, mixed with noise."""
     chosen = [0, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7F800001,
               0x7FC00000, 0x00000400, 0x3C003C00, 0x7C00FC00, 0x7C01FE00, 0x00018001,
               0x7FF00000, 0x3FF00000, 31, 33]
@@ -52,7 +52,8 @@ def _interesting(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _vector(name: str) -> Instruction:
-    """Sources v0, v8, v16 (as wide as anything asks for), destination v100, masks s[20:21] and s[22:23]."""
+    """Sources v0, v8, v16 (with the largest width that any source has), destination v100, masks s[20:21] and s[22:23].
+    """
     compare = name.startswith(("v_cmp_", "v_cmpx_", "v_cmps_", "v_cmpsx_"))
     operands = [] if compare else [Operand("vdst", OperandKind.VGPR, 100, 32)]
     if compare or CARRY_OUT.search(name):

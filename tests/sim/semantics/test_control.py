@@ -12,7 +12,7 @@ pytestmark = pytest.mark.llvm
 
 
 def finish(kernel):
-    """Run all waves to the label ``done``, and give the first."""
+    """Run all waves to the label ``done``, and return the first."""
     waves = list(kernel.dispatch.waves)
     options = RunOptions(stop_pcs=frozenset((kernel.at("done"),)))
     for _ in waves:
@@ -121,7 +121,7 @@ def test_debug_conditions(assembled, name, taken):
     ("target", "add"), [("gfx900", "u32 v1"), ("gfx803", "u32 v1, vcc"), ("gfx700", "i32 v1, vcc")]
 )
 def test_vskip(assembled, target, add):
-    """Vector instructions of all kinds are skipped, scalar ones are not."""
+    """Vector instructions of all kinds are skipped; scalar ones are not."""
     code = f"""
     s_mov_b64 vcc, 0
     s_mov_b32 s0, 0x10
@@ -148,7 +148,9 @@ def test_vskip(assembled, target, add):
 
 @pytest.mark.parametrize("items, waves", [(128, 4), (32, 1)])
 def test_split_barrier(assembled, items, waves):
-    """The first wave to signal has SCC; the state counts signals; waiting waves see what all did before signalling."""
+    """SCC is set for the first wave that signals; the state counts signals; waiting waves see all writes before the
+    signals.
+    """
     code = """
     v_mov_b32 v3, 1
     v_mov_b32 v4, 0
@@ -178,7 +180,7 @@ def test_split_barrier(assembled, items, waves):
 
 
 def test_instructions_without_effect(assembled):
-    """Named barriers and dynamic registers do not exist; SCC says so where it says anything."""
+    """Named barriers and dynamic registers do not exist; SCC reports that if the instruction sets it."""
     code = """
     s_cmp_eq_u32 s0, s0
     s_barrier_leave
@@ -202,7 +204,7 @@ def test_instructions_without_effect(assembled):
 
 
 def registers(assembled, target, *names, **options):
-    """What s_getreg_b32 reads of the registers, by name or number."""
+    """The contents of the registers, by name or number, that s_getreg_b32 reads."""
     code = "\n".join(f"s_getreg_b32 s{10 + n}, hwreg({name})" for n, name in enumerate(names))
     wave = run(assembled, target, f"s_cmp_eq_u32 s0, s0\ns_mov_b64 vcc, 0\n{code}", **options)
     return [hex(wave.sgpr(10 + n)) for n in range(len(names))]
@@ -241,7 +243,7 @@ def test_hardware_registers(assembled, target, options, names, wanted):
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100", "gfx1200"])
 def test_fields(assembled, target):
-    """A field is read and written alone; only the registers a user may write change."""
+    """A field is read and written separately; only the registers that a user may write change."""
     prefix = "HW_REG_WAVE_" if target == "gfx1200" else "HW_REG_"
     code = f"""
     s_mov_b32 s4, 0xabc

@@ -1,4 +1,4 @@
-"""What has no semantics: nothing that a compute kernel can use, on any target."""
+"""Instructions without semantics: a compute kernel can use none of them, on any target."""
 
 from __future__ import annotations
 

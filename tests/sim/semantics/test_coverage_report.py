@@ -25,6 +25,6 @@ def test_kinds(target):
 ])
 @pytest.mark.parametrize("stem", ["exp", "log", "rcp", "rsq", "sqrt", "sin", "cos"])
 def test_measured_transcendentals(target, f32, f16, stem):
-    """Hardware's own tables are known of gfx1100 and gfx1201 only, and halves have been compared on the latter."""
+    """Hardware's own tables are known only for gfx1100 and gfx1201; halves have been compared on the latter."""
     rows = {row.name: row for row in instruction_coverage(target)}
     assert [rows[f"v_{stem}_{kind}"].coverage.value for kind in ("f32", "f16")] == [f32, f16]

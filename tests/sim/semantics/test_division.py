@@ -1,4 +1,4 @@
-"""The division steps: each by table, and the whole sequence compilers emit against IEEE division."""
+"""The division steps: each by table, and the whole sequence from compilers against IEEE division."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VCC = 106
 
 
 def _refine(run, dtype, n, d):
-    """What LLVM expands n / d to, step by step."""
+    """LLVM's expansion of n / d, step by step."""
     name = {"f4": "f32", "f8": "f64"}[dtype]
 
     def op(stem, *sources, neg=0, **more):

@@ -1,4 +1,4 @@
-"""What GFX6, GFX7 and GFX8 do in their own way, on code that LLVM's assembler made."""
+"""The peculiarities of GFX6, GFX7 and GFX8, in code from LLVM's assembler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bits(number: float) -> int:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", EARLY)
 def test_m0_bounds_lds(assembled, target):
-    """What ends behind M0 reads as 0 and is not written."""
+    """Accesses that end beyond M0 read 0 and write nothing."""
     run = assembled(target, """
         v_lshlrev_b32 v1, 2, v0
         v_mov_b32 v2, 7
@@ -61,7 +61,7 @@ def test_m0_bounds_lds(assembled, target):
 @pytest.mark.llvm
 @pytest.mark.parametrize(("target", "unit"), [("gfx600", 4), ("gfx700", 4), ("gfx803", 1)])
 def test_units_of_scalar_offsets(assembled, target, unit):
-    """Constants count dwords before GFX8, registers bytes; GFX7 has literals."""
+    """Constants count dwords before GFX8, registers count bytes; GFX7 has literals."""
     literal = "s_load_dword s11, s[4:5], 0x101" if target == "gfx700" else "s_nop 0"
     run = assembled(target, f"""
         s_getpc_b64 s[4:5]
@@ -121,7 +121,7 @@ _NAN = 0x7FC00001
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx600", "gfx700"])
 def test_instructions_of_gfx6_and_gfx7(assembled, target):
-    """Instructions that GFX8 has no more: results in v10 and on."""
+    """Instructions that GFX8 no longer has: results are in v10 and following registers."""
     rows = [
         ("v_lshl_b32 {0}, 3, v1", 3 << 5),
         ("v_lshr_b32 {0}, v2, v1", 0x80000000 >> 5),
@@ -181,7 +181,7 @@ def test_instructions_of_gfx6_and_gfx7(assembled, target):
 @pytest.mark.llvm
 @pytest.mark.parametrize(("target", "kept"), [("gfx600", True), ("gfx700", True), ("gfx803", True), ("gfx900", False)])
 def test_minimum_keeps_subnormals(assembled, target, kept):
-    """MODE says that f32 has none: before GFX9 only minimum, maximum and median do not care."""
+    """MODE flushes subnormals of f32: before GFX9, only minimum, maximum and median ignore it."""
     legacy = "v_min_legacy_f32 v8, v1, v2" if target < "gfx8" else "v_mov_b32 v8, v1"
     run = assembled(target, f"""
         s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0
@@ -226,7 +226,7 @@ def test_buffers_with_64_bit_addresses(assembled, target):
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx600", "gfx700"])
 def test_formats_with_64_bit_addresses(assembled, target):
-    """The resource says four unsigned bytes, the typed instruction two signed halves; sizes say nothing."""
+    """The resource specifies four unsigned bytes, the typed instruction two signed halves; sizes have no effect."""
     run = assembled(target, f"""
         s_getpc_b64 s[4:5]
         .globl here
@@ -269,7 +269,7 @@ def test_codes_of_scalar_registers(assembled, target, code, registers):
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx810"])
 def test_rare_accesses_and_conversions(assembled, target):
-    """ds_wrap, pairs of which M0 cuts one off, three dwords; numbers of four bits and directed conversions."""
+    """ds_wrap, pairs one of which M0 excludes, three dwords; numbers of four bits and directed conversions."""
     run = assembled(target, """
         s_mov_b32 m0, -1
         v_lshlrev_b32 v1, 2, v0

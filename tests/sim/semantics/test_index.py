@@ -10,7 +10,7 @@ from rocdbg.sim.semantics import index, registry
 
 
 def test_the_index_is_up_to_date() -> None:
-    """In a process of its own: what is imported already counts for nobody there."""
+    """Runs in its own process, where no module is imported yet."""
     program = "from rocdbg.sim.semantics import make_index; print(make_index.text(), end='')"
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert made.stdout == Path(index.__file__).read_text(), "run `python -m rocdbg.sim.semantics.make_index`"

@@ -73,7 +73,7 @@ def test_mixed_precision(run, name, modifiers, want):
 
 @pytest.mark.parametrize("name, want", [("v_fma_mixlo_f16", 0xABCD5670), ("v_fma_mixhi_f16", 0x56701234)])
 def test_mixed_precision_to_half(run, name, want):
-    """1 * 3 + 100 = 103 = 0x5670 in one half; the other one stays."""
+    """1 * 3 + 100 = 103 = 0x5670 in one half; the other half stays unchanged."""
     c, old = np.array([100], np.float32), np.array([0xABCD1234], np.uint32)
     got = run(name, half(1, 2), half(3, 4), c, old=old, encoding="VOP3P", modifiers={"op_sel_hi": 3}).value
     assert hex(got[0]) == hex(want)
@@ -130,7 +130,7 @@ def test_inline_constants_of_16_bit_sources(run, code, selects, want, bits, kind
     ("v_dot2_f32_f16", 242, 1.0), ("v_fma_mix_f32", 240, 0.5), ("v_fma_mix_f32", 247, -4.0),
 ])
 def test_inline_constants_of_32_bit_sources(run, name, code, want):
-    """Some tables call these sources 16 bits wide; the constant is a full f32."""
+    """Some tables describe these sources as 16 bits wide; the constant is a full f32."""
     sources = tuple(Operand(f"src{k}", OperandKind.VGPR, 8 * k) for k in range(2))
     constant = Operand("src2", OperandKind.CONSTANT, code, value=0x3C00, bits=16, type="f16")
     insn = Instruction(
@@ -147,7 +147,7 @@ def _vgpr(name: str, index: int) -> Operand:
 
 
 def test_both_halves_of_a_pair_read_first(run):
-    """v_dual_mov_b32 v1, v0 :: v_dual_add_f32 v0, v1, v2 exchanges through the old values."""
+    """v_dual_mov_b32 v1, v0 :: v_dual_add_f32 v0, v1, v2 uses the old values of both registers."""
     insn = Instruction(
         0, 8, "VOPD", "v_dual_mov_b32", "v_dual_mov_b32",
         (_vgpr("vdstx", 1), _vgpr("src0x", 0), _vgpr("vdsty", 0), _vgpr("src0y", 1), _vgpr("vsrc1y", 2)),

@@ -23,7 +23,7 @@ def _mode(rounding: int) -> int:
 
 
 def _numbers(type, count: int, seed: int) -> np.ndarray:
-    """Numbers of close and of far exponents, extremes, zeros."""
+    """Numbers with close and with distant exponents, extremes, zeros."""
     rng, dtype = np.random.default_rng(seed), np.dtype(DTYPES[type])
     span = {2: 8, 4: 60, 8: 500}[dtype.itemsize]
     with np.errstate(over="ignore"):
@@ -105,7 +105,7 @@ def test_fp16_ovfl(run, overflow, want):
 
 @pytest.mark.parametrize("overflow, want", [(0, "0x7c007c00"), (1, "0x7c007bff")])
 def test_fp16_ovfl_of_halves(run, overflow, want):
-    """Each half by itself: the upper ones have an infinite source, the lower ones overflow."""
+    """Each half separately: the upper ones have an infinite source, the lower ones overflow."""
     mode = 0x3F0 | overflow << 23
     words = np.full(64, 0x7C007B00, np.uint32)
     one = np.full(64, 0x3C007B00, np.uint32)
@@ -121,7 +121,7 @@ def test_fp16_ovfl_of_halves(run, overflow, want):
 
 
 def test_stochastic_rounding(run):
-    """1 + 9/16 lies between 0x44 (1.5) and 0x45 (1.625) of fp8: noise decides, op_sel picks the byte."""
+    """1 + 9/16 is between 0x44 (1.5) and 0x45 (1.625) of fp8: noise decides, and op_sel selects the byte."""
     x = np.full(64, 1.5625, "f4")
     noise = np.array([0, 0xFFFFFFFF] * 32, np.uint32)
     old = np.full(64, 0xAABBCCDD, np.uint32)

@@ -31,7 +31,7 @@ def small_value(code: int, name: str) -> Fraction:
 
 
 def nearest(value: Fraction, codes: list[tuple[Fraction, int]]) -> int:
-    """The code of the nearest value, an even one in the middle."""
+    """The code of the nearest value; an even code for a tie."""
     return min(codes, key=lambda c: (abs(c[0] - value), c[1] & 1))[1]
 
 
@@ -203,7 +203,7 @@ def test_rows_of_32(run, name, kind):
 
 
 def stochastic(bits: int, kind: str, name: str, scale: int, seed: int) -> int:
-    """Cut to the source's fraction bits in the small format's exponents, add the seed's top bits, cut."""
+    """Truncate to the source's fraction bits in the small format's exponents, add the seed's top bits, truncate."""
     size, exponent_bits, bias, largest, infinity, nan = FORMATS[name]
     fraction_bits, kept = size - 1 - exponent_bits, WIDE[kind][2]
     sign, value = wide_parts(bits, kind)
@@ -245,7 +245,7 @@ def test_stochastic_one(run, name, kind):
 @pytest.mark.parametrize("kind", WIDE)
 @pytest.mark.parametrize("name", ["fp4", "fp6", "bf6"])
 def test_stochastic_rows(run, name, kind):
-    """Each number uses the seed that v_prng_b32 makes of the one before."""
+    """Each number uses the seed that v_prng_b32 computes from the previous one."""
     count, bits = (2, 4) if name == "fp4" else (32, 6)
     numbers = [samples(kind, 64, 60 + n) for n in range(count)]
     seeds = np.random.default_rng(5).integers(0, 1 << 32, 64, dtype=np.uint32)

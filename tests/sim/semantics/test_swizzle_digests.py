@@ -28,7 +28,7 @@ DIGESTS = [
 
 @pytest.mark.parametrize("lanes, active, digest", DIGESTS)
 def test_all_offsets(lanes, active, digest):
-    """Lane i gives i + 1; inactive lanes read as 0 and keep what they had. FNV-1a of whole words."""
+    """Lane i provides i + 1; inactive lanes read as 0 and keep their contents. FNV-1a of whole words."""
     found = 0xCBF29CE484222325
     for offset in OFFSETS:
         for lane, source in enumerate(swizzle_sources(offset, lanes)):

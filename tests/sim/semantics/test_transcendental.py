@@ -1,4 +1,4 @@
-"""Transcendental instructions: the documents' examples bit for bit, accuracy against double precision."""
+"""Transcendental instructions: the documents' examples bit for bit, and accuracy compared with double precision."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_circular_of_many(run, name, function):
     ("v_sqrt_f32", "ROOT", np.sqrt, 373),
 ])
 def test_residuals(run, monkeypatch, name, table, function, count):
-    """Whatever the exponent: one off what the cubic alone gives, and within 1 ulp of the exact result."""
+    """For any exponent: one less or more than the cubic's result, and within 1 ulp of the exact result."""
     keys = getattr(transcendental_roots, table)
     assert len(keys) == count and list(keys) == sorted(set(keys))
     near_one = np.array(keys, np.uint32) + np.uint32(0x3F800000)
@@ -167,7 +167,7 @@ def test_residuals(run, monkeypatch, name, table, function, count):
     ("v_rsq_f32", lambda x: 1 / np.sqrt(x)), ("v_sqrt_f32", np.sqrt),
 ])
 def test_within_one_ulp(run, name, function):
-    """Everywhere, the seams between intervals and the neighbourhood of 1 included."""
+    """Everywhere, including the seams between intervals and the neighbourhood of 1."""
     x = (np.arange(30000, dtype=np.uint64) * 0x9E3779B9).astype(np.uint32)
     seams = np.array([1 + n / 64 for n in range(128)] + [1 - n / 256 for n in range(1, 9)], np.float32).view(np.uint32)
     near = np.uint32(0x3F800000) + (1 << np.arange(19))
@@ -186,7 +186,7 @@ def test_within_one_ulp(run, name, function):
     ("v_rsq_f16", 0x4400, 0x3800), ("v_exp_f16", 0xCC00, 0x0100), ("v_log_f16", 0x0001, 0xCE00),
 ])
 def test_f16_example(run, name, source, want):
-    """f16 has subnormals: 2^-16 is one, log2 of the smallest is -24."""
+    """f16 has subnormals: 2^-16 is one of them; log2 of the smallest is -24."""
     assert run(name, np.array([source], np.uint16), result="u2").value[0] == want
 
 
@@ -209,7 +209,7 @@ def _reference(name, x):
 @pytest.mark.parametrize("name", ["exp", "log", "rcp", "rsq", "sqrt"])
 @pytest.mark.parametrize("dtype", ["f2", "f4"])
 def test_correctly_rounded(run, name, dtype):
-    """Random inputs equal the rounded double-precision result (which NumPy's own error cannot move here)."""
+    """Random inputs give the rounded double-precision result, which NumPy's own error cannot change here."""
     rng = np.random.default_rng(11)
     x = np.abs(rng.standard_normal(2000)) * 2.0 ** rng.integers(-8, 8, 2000)
     x = np.concatenate([x, 1 + rng.standard_normal(200) * 1e-3]).astype(dtype)

@@ -1,4 +1,4 @@
-"""Loads that transpose between lanes, and moves between rows: against indices written out by hand."""
+"""Loads that transpose between lanes, and moves between rows, compared with indices written by hand."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_global(assembled, bits, wave_size):
 
 
 def test_block_load_and_store(assembled):
-    """Registers and dwords whose bit in M0 is set; the others stay."""
+    """Registers and dwords whose bit in M0 is set; the others stay unchanged."""
     code = """
     .globl done
     s_mov_b32 m0, 0x80000005
@@ -148,7 +148,9 @@ def test_swap_rows_of_one_register(assembled):
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("controls", ["", " op_sel:[1,0]", " op_sel:[0,1]"])
 def test_permlane_by_lane(assembled, across, controls):
-    """Each lane names a lane of its row (or of the row beside it). op_sel: inactive lanes give; 0 for those."""
+    """Each lane selects a lane of its row (or of the neighbouring row). op_sel: inactive lanes provide values; 0 for
+    those.
+    """
     name = "v_permlanex16_var_b32" if across else "v_permlane16_var_b32"
     kernel = assembled("gfx1200", f".globl done\n{name} v4, v5, v6{controls}\ndone:")
     wave = kernel.wave
@@ -184,7 +186,7 @@ def test_permlane_by_lane(assembled, across, controls):
 )
 @pytest.mark.parametrize("distance", ["offset:4", "offset:32764", "offset:33000"])
 def test_lds_to_lds(assembled, name, before, after, size, distance):
-    """The second place is a signed number of dwords away: in the offset, or in the address's upper bits."""
+    """The second place is a signed number of dwords away, given in the offset or in the address's upper bits."""
     target = "gfx803" if distance == "offset:32764" else "gfx900"
     kernel = assembled(target, f".globl done\ns_mov_b32 m0, 1024\n{name} v0 {distance}\ndone:", items=1)
     wave, first = kernel.wave, 512

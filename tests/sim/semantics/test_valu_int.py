@@ -18,7 +18,7 @@ def clamp(value: int, low: int, high: int) -> int:
 
 
 def operands(count: int = 3, seed: int = 1) -> list[np.ndarray]:
-    """Special values in all pairings, then noise."""
+    """Special values in all combinations, then noise."""
     rng = np.random.default_rng(seed)
     ends = np.array(
         [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FFFFFF, 0x00800000, 0x10203040],
@@ -254,7 +254,7 @@ def test_cndmask_and_swap(run):
 
 @pytest.mark.parametrize("name", ["v_qsad_pk_u16_u8", "v_mqsad_pk_u16_u8"])
 def test_sliding_sums(run, name):
-    """Window 07 06 05 04 03 02 01 00 against 01 01 01 01 (from the highest byte), sums start at 0."""
+    """Window 07 06 05 04 03 02 01 00 against 01 01 01 01 (from the highest byte); sums start at 0."""
     window = np.array([0x0706050403020100], np.uint64)
     reference, totals = np.array([0x01010101], np.uint32), np.zeros(1, np.uint64)
     sums = [sum(abs(k + n - 1) for n in range(4)) for k in range(4)]

@@ -133,7 +133,7 @@ def rows():
 
 
 def spelled(instruction: str, target: str) -> str:
-    """An instruction of the table as the target's assembler calls it."""
+    """An instruction of the table, under the name that the target's assembler uses."""
     names = {"gfx90a": {"v_add_nc_u32": "v_add_u32"}, "gfx1201": {"v_max_f32": "v_max_num_f32"}}
     name, rest = instruction.split(" ", 1)
     return f"{names[target].get(name, name)} {rest.replace('vcc', 'vcc_lo') if target == 'gfx1201' else rest}"

@@ -1,4 +1,4 @@
-"""Waves that cannot go on: barriers that nobody completes, waves that halted themselves."""
+"""Waves that cannot continue: barriers that no wave completes, waves that halted themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.llvm
 
 @pytest.mark.parametrize("options", [{}, {"wave": 2}, {"wave": 2, "only": True}, {"wave": 2, "step": True}])
 def test_barrier_never_signalled(assembled, options):
-    """Both waves of the group wait and neither has signalled: the run ends with a hang, and again when repeated."""
+    """Both waves of the group wait, and neither has signalled: the run ends with a hang, and again when repeated."""
     code = "s_mov_b32 s4, 3\n.globl behind\ns_barrier_wait -1\nbehind: s_mov_b32 s4, 5"
     kernel = assembled("gfx1200", code, items=64)
     dispatch = kernel.dispatch
@@ -28,7 +28,7 @@ def test_barrier_never_signalled(assembled, options):
 
 
 def test_the_others_of_a_hanging_group_end(assembled):
-    """The wave that does not wait ends; it is no member of the barrier any more, whose completion nobody signals."""
+    """The wave that does not wait ends, and is no longer a member of the barrier, whose completion no wave signals."""
     code = """
     v_readfirstlane_b32 s4, v0
     s_bitcmp1_b32 s4, 5
@@ -44,7 +44,7 @@ def test_the_others_of_a_hanging_group_end(assembled):
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100", "gfx1201"])
 @pytest.mark.parametrize("instruction", ["s_sethalt 1", "s_sendmsghalt sendmsg(MSG_INTERRUPT)"])
 def test_halt(assembled, target, instruction):
-    """PC is behind the instruction, where the wave goes on when it is resumed."""
+    """PC is after the instruction, where the wave continues when it is resumed."""
     kernel = assembled(target, f".globl behind\ns_sethalt 0\n{instruction}\nbehind: s_mov_b32 s4, 5", items=1)
     stop = kernel.dispatch.run()
     assert stop.message == f"hang at {kernel.at('behind'):#x}: the wave halted itself"

@@ -1,4 +1,4 @@
-"""Instructions that name registers the wave does not have: illegal, and said so."""
+"""Instructions that name registers that the wave does not have are illegal, and the message says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""s_trap, illegal instructions, memory violations and enabled arithmetic exceptions: what each stop leaves and says."""
+"""s_trap, illegal instructions, memory violations and enabled arithmetic exceptions: the state and text of each stop.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ behind: v_mov_b32 v4, 1
 )
 @pytest.mark.parametrize("way", ["run", "step", "range"])
 def test_enabled_by_the_kernel(assembled, target, directives, way):
-    """The instruction is executed, PC is behind it; the lanes are those that overflow. Then the wave can go on."""
+    """The instruction is executed, and PC is after it; the lanes are those that overflow. Then the wave can continue.
+    """
     code = ADD.format(lo="" if target == "gfx900" else "_lo")
     kernel = assembled(target, code, items=8, directives=directives)
     wave = kernel.wave
@@ -60,7 +62,7 @@ def test_enabled_by_the_kernel(assembled, target, directives, way):
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1201"])
 def test_enabled_later(assembled, target):
-    """By the debugger, after the code was translated without looking for exceptions; and by s_setreg."""
+    """The debugger enables them after the code was translated without checks for exceptions; s_setreg does too."""
     loop = """
     .globl behind
     s_mov_b32 s4, 4
@@ -131,7 +133,7 @@ def test_code_that_could_notice(assembled, target, code, wanted):
 )
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_s_trap(assembled, target, number, after):
-    """The abort trap is final; behind any other the wave can go on."""
+    """The abort trap is final; after any other trap, the wave can continue."""
     kernel = assembled(target, f".globl trap\ns_mov_b32 s4, 1\ntrap: s_trap {number}\ns_mov_b32 s4, 2")
     stop = kernel.dispatch.run()
     assert (stop.kind, stop.trap) == (StopKind.TRAP, number)

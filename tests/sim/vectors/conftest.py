@@ -56,7 +56,7 @@ class Table(pytest.File):
             yield Case.from_parent(self, name=name, program=program)
 
     def device(self, program: Any) -> Device:
-        """Where the program is loaded, with all others of this table and target."""
+        """The machine on which the program is loaded, with all others of this table and target."""
         key = program.target, program.wave_size
         if key not in self.devices:
             members = [p for p in self.programs if (p.target, p.wave_size) == key]
@@ -92,7 +92,7 @@ class Case(pytest.Item):
 
 
 class Difference(Exception):
-    """The state after a program is not what is wanted."""
+    """The state after a program differs from the expected one."""
 
 
 class Device:
@@ -118,7 +118,7 @@ class Device:
         self.ends = frozenset(self.loaded.symbol_address(f"end{p.line}") for p in members)
 
     def run(self, program: Any) -> list[str]:
-        """What is not as wanted, in words."""
+        """The differences from the expected state, as text."""
         kernel = self.loaded.code_object.kernels["vectors"]
         dispatch = self.machine.dispatch(kernel, (program.lanes, 1, 1), (program.lanes, 1, 1), b"")
         try:
@@ -163,7 +163,7 @@ class Device:
                 yield f"  {name}: {found:#x}, wanted {wanted.text} ({limited.bits:#x})"
 
     def _cells(self, program: Any, item: Any) -> Iterator[tuple[int, str, Any, int]]:
-        """(lane or byte offset, name, value, bytes) of each cell that an assignment speaks of."""
+        """(lane or byte offset, name, value, bytes) of each cell in an assignment."""
         name = item.text.replace("~", "=").partition("=")[0]
         size = 2 if item.half else item.count * 4
         if item.place in ("mem", "lds"):

@@ -1,1 +1,2 @@
-"""What an expression is evaluated in: a frame of the running program, or the program before it runs."""
+"""The environments in which expressions are evaluated: a frame of the running program, or the program before it runs.
+"""

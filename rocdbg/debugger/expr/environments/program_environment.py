@@ -1,4 +1,4 @@
-"""The names, registers and memory at one place: what expressions are evaluated in."""
+"""The names, registers and memory at one place, from which expressions are evaluated."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What names in an expression mean: variables, functions, types, and names with a dollar."""
+"""The meanings of names in expressions: variables, functions, types, and names with a dollar."""

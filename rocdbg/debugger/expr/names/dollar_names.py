@@ -1,4 +1,4 @@
-"""What names that begin with a dollar mean."""
+"""The meanings of names that begin with a dollar."""
 
 from __future__ import annotations
 

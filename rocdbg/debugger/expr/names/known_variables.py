@@ -1,4 +1,4 @@
-"""What is known about a variable at a place of the code before anything is read."""
+"""Facts about a variable at a place of the code that are known before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names in an expression mean. As in GDB, all are looked up, in order, before anything is evaluated."""
+"""The meanings of names in expressions. As in GDB, all names are looked up, in order, before anything is evaluated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _class_member(name: str, environment: Environment, only_type: bool) -> Value
 
 
 def is_namespace(name: str, environment: Environment) -> bool:
-    """Whether a name denotes only a namespace, which may stand where a type may."""
+    """Whether a name denotes only a namespace, which is allowed in place of a type."""
     known = environment.is_cplusplus and environment.types.namespace(name) is not None
     return known and environment.variable(name) is None and member_of_this(name, environment, True) is None
 

@@ -44,7 +44,7 @@ def minimal_symbol(environment: ProgramEnvironment, name: str) -> Value | None:
 
 
 def need_type(value: Value, name: str) -> None:
-    """Raise `ExpressionError` for a symbol of unknown type, which only has an address, and a value when it is cast."""
+    """Raise `ExpressionError` for a symbol of unknown type: it has an address, but no value until it is cast."""
     if value.type is NO_DEBUG_DATA:
         raise ExpressionError(f"'{name}' has unknown type; cast it to its declared type")
 

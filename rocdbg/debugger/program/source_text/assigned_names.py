@@ -36,7 +36,7 @@ _NUMBERS: Final = frozenset(
 through its arguments. (The class that ``auto`` may be is copied or moved.)
 """
 _PATHS: Final = frozenset({".", "->", "::", "&", "*", "const"})
-"""What an argument that names an object consists of, other than names and indices."""
+"""The tokens, other than names and indices, of an argument that names an object."""
 _ASSEMBLY: Final = frozenset({"asm", "__asm", "__asm__"})
 _OF_ASSEMBLY: Final = frozenset({"volatile", "__volatile__", "inline", "goto"})
 _MOST_TEMPLATE_TOKENS: Final = 200
@@ -44,7 +44,7 @@ _MOST_TEMPLATE_TOKENS: Final = 200
 
 
 class _Flow(Struct, frozen=True):
-    """Names that get values from the tokens from ``begin`` to before ``end``."""
+    """Names that get values from the tokens in [``begin``, ``end``)."""
 
     names: frozenset[str]
     begin: int
@@ -52,7 +52,7 @@ class _Flow(Struct, frozen=True):
     refers: bool = False
     """Whether this declares references."""
     through: frozenset[str] = frozenset()
-    """Names that keep their values unless they are pointers or arrays: what these lead to gets values."""
+    """Names that keep their values; if they are pointers or arrays, the objects to which they lead get values."""
 
 
 def names_assigned_from(
@@ -105,7 +105,7 @@ class _Text:
             if token.is_name:
                 self.places[token.text].append(index)
         self._partners = [-1] * len(tokens)
-        """Of each bracket: where the one that it belongs to is; -1 if nowhere."""
+        """For each bracket, the position of the matching bracket; -1 if there is none."""
         opened = list[int]()
         for index, token in enumerate(tokens):
             if token.text in _OPENING:
@@ -134,7 +134,7 @@ class _Text:
         return found
 
     def flows(self, takes_values: Callable[[str], bool]) -> Iterator[_Flow]:
-        """Yield what is assigned from which tokens."""
+        """Yield a flow for each assignment."""
         for index, token in enumerate(self._tokens):
             if token.text in _ASSIGNMENTS:
                 begin = self._target(index)
@@ -194,7 +194,7 @@ class _Text:
         return frozenset(token.text for token in self._tokens[begin:end] if token.is_name) - _TYPES
 
     def _target(self, end: int) -> int:
-        """Return where the expression begins that is assigned to before ``end``."""
+        """Return the beginning of the expression that is assigned to; the expression ends before ``end``."""
         begin = end
         while begin and self._tokens[begin - 1].text not in _BEGINNINGS:
             if self._tokens[begin - 1].text in _CLOSING:
@@ -207,7 +207,7 @@ class _Text:
         return begin
 
     def _member_of(self, index: int) -> int:
-        """Return where the name of the object begins whose member is called at ``index``."""
+        """Return the beginning of the name of an object whose member is called at ``index``."""
         begin = index
         while begin and self._tokens[begin - 1].text in (".", "->"):
             begin -= 1
@@ -336,7 +336,7 @@ class _Objects:
         return self._reached(flow.names | led_to | (flow.through & self._pointers))
 
     def _reached(self, names: Iterable[str]) -> set[str]:
-        """Return names, and those of all objects that they may lead to."""
+        """Return the names, and the names of all objects to which they may lead."""
         found, todo = set[str](), list(names)
         while todo:
             name = todo.pop()

@@ -283,7 +283,7 @@ class FunctionText:
         return False
 
     def _start_of(self, closing: int) -> int | None:
-        """Return the position of the parenthesis that the one at ``closing`` closes."""
+        """Return the position of the opening parenthesis that matches the one at ``closing``."""
         return closing - 1 if self.tokens[closing - 1].text == "(" else self._opener[closing - 1]
 
     def _follows_loop(self, index: int) -> bool:

@@ -31,7 +31,7 @@ _MOST_BYTES: Final = 1 << 22
 _MOST_FILES: Final = 256
 _REFERENCE_TYPE = re.compile(r"\b(?:using\s+\w+\s*=|typedef\b)[^;]*&[^;]*")
 _SYSTEM = re.compile(r"^/(?:usr|opt)/|/lib/clang/|/include/(?:hip|c\+\+)/")
-"""Paths of headers that only define macros of languages, of the C library and of HIP, none with a program's names."""
+"""Paths of headers that define only macros of languages, of the C library and of HIP, and no names of a program."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NAMES: Final = frozenset({
     "using", "typedef", "typename", "const", "volatile", "unsigned", "signed", "int", "char", "short", "long", "float",

@@ -282,7 +282,7 @@ def _at(token: Token, line: int) -> Token:
 
 
 def _closing(tokens: Sequence[Token], opening: int) -> int | None:
-    """Return the position of the parenthesis that closes the one at ``opening``; None if there is none."""
+    """Return the position of the closing parenthesis that matches the one at ``opening``; None if there is none."""
     if opening >= len(tokens) or tokens[opening].text != "(":
         return None
     depth = 0

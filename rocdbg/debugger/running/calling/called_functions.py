@@ -173,7 +173,7 @@ def _how(stop: TargetStop) -> str:
 
 
 def _words(what: str, name: str, unwound: bool = False) -> str:
-    """Return GDB's words for an abandoned expression whose function ``exited``, was ``stopped`` or ``signaled``."""
+    """Return GDB's message about an abandoned expression whose function ``exited``, was ``stopped`` or ``signaled``."""
     was = f"was {what}" if what == "signaled" else what
     lines = [f"The program being debugged {was} while in a function called from GDB."]
     if what == "signaled":

@@ -125,13 +125,13 @@ class Recording(Protocol):
         """
 
     def is_own(self, spans: Spans, thread: int | None) -> bool:
-        """Whether bytes are a wave's private memory, or its workgroup's LDS."""
+        """Whether bytes are the private memory of a wave, or the LDS of its workgroup."""
 
     def contents(self, spans: Spans) -> bytes:
         """Return the contents of bytes."""
 
     def home_of(self, spans: Spans, thread: int | None) -> str:
-        """Return a readable name of what bytes belong to, such as ``x[5]``."""
+        """Return a readable name of the object that contains some bytes, such as ``x[5]``."""
 
     def stand(self, thread: int | None) -> None:
         """Let only this wave pass the stop address at which it is, as if its stop there had been reported."""

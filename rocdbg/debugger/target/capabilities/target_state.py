@@ -23,7 +23,7 @@ Triple = tuple[int, int, int]
 
 
 class LoadedCodeObject(Struct, frozen=True):
-    """A code object and its load bias: what loading added to the addresses in the file."""
+    """A code object and its load bias, which loading added to the addresses in the file."""
 
     code_object: CodeObject
     base: int
