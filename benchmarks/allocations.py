@@ -2,8 +2,8 @@
 
     python benchmarks/allocations.py [--size BYTES]
 
-Prints, for each number of live buffers, microseconds of processor time per allocation while they come, per free of
-some in their middle, per allocation into the places of these; and the mappings that the process has then.
+Prints, for each number of live buffers, microseconds of processor time for each initial allocation, for each free of
+some buffers among them, and for each allocation into the freed places; and the process's number of mappings then.
 """
 
 from __future__ import annotations

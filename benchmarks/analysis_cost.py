@@ -1,11 +1,12 @@
-"""What the analysis of machine code costs, and how that grows with a kernel.
+"""The cost of the analysis of machine code, and how it grows with a kernel.
 
     python benchmarks/analysis_cost.py [--sizes 1000,10000] [--targets gfx90a,gfx1100] [--shapes branches,nests,...]
 
-Kernels of a shape are generated and compiled with clang (100,000 instructions take it up to a minute, of the shape
-variables 30,000 two minutes). Processor time, in milliseconds: positions of lanes anew and from the cache; the state of
-registers for unwinding; following the variables of a kernel; `maint dwarf coverage`. Then in a session that has stopped
-where lanes wait: `info lanes`, `bt` and `info locals`, each for the first time and again after the state has changed.
+Kernels of a shape are generated and compiled with clang (100,000 instructions take up to a minute; 30,000 instructions
+of the shape "variables" take two). Prints processor time in milliseconds: positions of lanes, computed and from the
+cache; the state of registers for unwinding; following the variables of a kernel; `maint dwarf coverage`. Then, in a
+session that has stopped while lanes wait: `info lanes`, `bt` and `info locals`, each for the first time and again after
+the state has changed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Instructions to text and back: how many of some number of generated encodings the assembler gives their bytes again.
+"""Instructions to text and back: the share of generated encodings whose text is assembled to their bytes.
 
 ``python benchmarks/assembly.py [--seed N] [COUNT] [TARGET...]``: COUNT (1,000,000) different instructions, shared by
-the targets.
-A text is right if it gives the bytes it came from; or, since a text does not tell all bits, the bytes that llvm-mc
-gives it; or if llvm-mc refuses it too (an instruction may be printed that must not be written). Prints for each target
-how many there were of each kind, how many texts were wrong and in which classes, and the speed. What is left out are
-texts with LLVM's marks for operands that an instruction cannot have (``/*Invalid register...*/``), and slips of
-llvm-mc's (``tests.isa.soak.typed_soak`` lists them). Exit status 1 if a text was wrong.
+the targets. A text is right if it is assembled to its bytes, or (because a text does not show all bits) to llvm-mc's
+bytes, or if llvm-mc rejects it too (some instructions can be printed but not written). Prints for each target the
+number of texts of each kind, the number and classes of wrong texts, and the speed. Texts with LLVM's marks for operands
+that an instruction cannot have (``/*Invalid register...*/``), and faults of llvm-mc (``tests.isa.soak.typed_soak``
+lists them), are omitted. The exit status is 1 if a text was wrong.
 """
 
 from __future__ import annotations

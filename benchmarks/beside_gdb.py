@@ -1,9 +1,9 @@
-"""`break f`, `run`, `bt` in a batch: rocdbg on a demo kernel beside GDB on a native program.
+"""`break f`, `run`, `bt` in a batch: rocdbg on a demo kernel compared with GDB on a native program.
 
     python benchmarks/beside_gdb.py [--rounds 9]
 
-Paired: each round runs both. Prints processor time and time on the clock, least and median, and the ratio of the
-least. Needs gdb and a C compiler. Byte code has to be there (`python -m compileall -q rocdbg`).
+Each round runs both. Prints processor time and wall time (minimum and median), and the ratio of the minima. Needs gdb,
+a C compiler, and byte code (`python -m compileall -q rocdbg`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Breakpoints by the thousand: what making them, passing them, listing them and deleting them costs.
+"""Thousands of breakpoints: the cost of creating, passing, listing and deleting them.
 
     python benchmarks/breakpoints.py [--least 100] [--most 10000] [--case NAME] [--interrupt]
 
-All in time of the processor, by commands as they are typed. The conditions differ and never hold. They are at one line
-of a loop: of one shape (only a number differs), of two hundred shapes, of one shape beside a condition that only the
-evaluator can decide; or on a thousand lines of ten functions. "first" is the first run, where conditions are compiled,
-"again" the same in a new run, "passes" how often the loop is passed. With ``--interrupt``, SIGINT arrives at several
-moments of each command: the longest time from there to the prompt.
+All figures are processor time of typed commands. The conditions differ and never hold. They are at one line of a loop:
+of one shape (only a number differs), of two hundred shapes, of one shape beside a condition that only the evaluator can
+decide; or on a thousand lines of ten functions. "first" is the first run, which compiles conditions; "again" is the
+same in a new run; "passes" is the number of iterations of the loop. With ``--interrupt``, SIGINT arrives at several
+moments of each command: the result is the longest time from the signal to the prompt.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What evaluating a breakpoint's condition costs: Python calls for each lane, and lanes in a second.
+"""The cost of evaluating a breakpoint's condition: Python calls for each lane, and lanes per second.
 
     python benchmarks/conditions.py
 
-By the evaluator on saxpy, -O0 (locals in private memory) and -O2 (in registers), all lanes of a wave at a line in its
-middle. By the target in the loop of mandelbrot, with and without a condition that is never true.
+The evaluator runs on saxpy, -O0 (locals in private memory) and -O2 (in registers), all lanes of a wave at a line in its
+middle. The target evaluates in the loop of mandelbrot, with and without a condition that is never true.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Soak: damaged copies of every demo object, each in a process of its own with its time and memory watched.
+"""Soak: damaged copies of every demo object, each in a separate process with limited time and memory.
 
     benchmarks/damage.py [--copies 200] [--seed 0] [NAME ...]
 

@@ -3,7 +3,7 @@
     python benchmarks/deep_stack.py [--level -O0]
 
 One line per depth: frames, milliseconds of processor time to find them all, and per frame. The kernel recurses; it is
-the one of tests/debugger/sources/deep.hip, compiled by clang-22.
+in tests/debugger/sources/deep.hip, compiled by clang-22.
 """
 
 from __future__ import annotations

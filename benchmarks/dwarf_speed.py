@@ -3,8 +3,8 @@
 
     benchmarks/dwarf_speed.py [--megabytes 10]
 
-Prints one line per case: what it takes, the goal, and whether that is met; the exit status is 1 if one
-is not. Times are the best of several rounds, as other load only ever adds.
+Prints one line per case: the time, the goal, and whether the goal is met; the exit status is 1 if one is not met. Times
+are the minimum over several rounds, because other load only adds time.
 """
 
 from __future__ import annotations

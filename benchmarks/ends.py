@@ -1,15 +1,15 @@
-"""Programs and sessions that are ended at random moments: the exit status has to be the promised one, and nothing may
+"""Programs and sessions that are ended at random moments: the exit status must be the documented one, and nothing may
 be left behind.
 
     python benchmarks/ends.py [ROUNDS] [--first NUMBER] [--fronts run,debug] [--seconds S] [--forked]
     python benchmarks/ends.py --replay NUMBER
 
-A round's number says which front it is, how it ends and how long it waits before; translations are new in every second
-one. Printed are the bad rounds and, at the end, how many ended how. Several instances may run side by side, each from a
-first number of its own.
+A round's number determines the front end, the kind of end and the delay before it; every second round has new
+translations. Prints the bad rounds and, at the end, the number of ends of each kind. Several instances may run in
+parallel, each from a different first number.
 
-Most of the time goes into starting Python and importing modules. ``--forked`` forks each round from a process that has
-done so already: three times as many rounds, none of which ends while modules are imported.
+Starting Python and importing modules takes most of the time. ``--forked`` forks each round from a process that has done
+so already: three times as many rounds, none of which ends while modules are imported.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     python benchmarks/engine_instructions.py [--target gfx90a] TREE TREE ...
 
 Each TREE is a checkout of the project. Its engine runs the kernels of `engine_speed` under valgrind, each with a small
-and a large grid after a run that translates and optimises all code; what the large one executes beyond the small one
-is the cost of the waves. Only code that lies in no file is counted, which is the translated kernels and the engine's
-own routines: Python's part depends on how often a slow machine returns to it. Prints a line per kernel and, from the
-second tree on, the ratio to the first. Caches and branch prediction are not seen: `engine_speed` is the judge of time.
-Needs valgrind and clang-22; minutes per tree.
+and a large grid after a run that translates and optimises all code; the difference between the two is the cost of the
+waves. Only code that is in no file is counted, which means translated kernels and the engine's own routines: Python's
+part depends on how often a slow machine returns to it. Prints a line per kernel and, from the second tree on, the ratio
+to the first. Caches and branch prediction have no effect: `engine_speed` measures time. Needs valgrind and clang-22;
+minutes per tree.
 """
 
 from __future__ import annotations

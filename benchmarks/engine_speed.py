@@ -3,10 +3,10 @@
     python benchmarks/engine_speed.py [--runs N] [--cold]
 
 Prints one line per target and kernel: instructions of a run, millions of wave-instructions per second of CPU time (the
-first run, which translates, and the median of the others), and, where tinygrad's emulator can be imported, the ratio
-to the median of as many of its runs, also after a first one, by the same clock. ``--cold`` adds the time to translate
-a kernel of 500 instructions without a cache. The last line is the memory that a dispatch of 1,000,000 work-items with
-LDS and private memory takes beyond its buffers.
+first run, which translates, and the median of the others), and, where tinygrad's emulator can be imported, the ratio to
+the median of as many of its runs, also after a first run, by the same clock. ``--cold`` adds the time to translate a
+kernel of 500 instructions without a cache. The last line is the memory, beyond its buffers, of a dispatch of 1,000,000
+work-items with LDS and private memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How the time for a file grows with the number of each thing that a file can have many of.
+"""How the time for a file grows with the number of each kind of item that a file may contain in large numbers.
 
     benchmarks/file_growth.py [NAME ...]
 
-Each row is one thing: seconds of processor time for 100, 1,000 and 10,000 of it, opened and taken through the commands
-that look at all of it. What grows faster than n log n is marked.
+Each row is one kind of item: seconds of processor time to open files with 100, 1,000 and 10,000 items and to run the
+commands that examine all of them. Rows that grow faster than n log n are marked.
 """
 
 # ruff: noqa: E501  (tables)

@@ -4,8 +4,8 @@
     python benchmarks/full_screen.py --object big.co      # and completions in an object with many symbols
 
 Each figure is the median of several, in milliseconds: ``first`` is the draw after a step, when everything has changed
-(the wave's frames, registers and code are asked for anew); ``again`` one where only the prompt has. ``paint`` is what
-prompt_toolkit adds to bring 200x60 cells to the terminal.
+(the wave's frames, registers and code are queried again); ``again`` is a draw for which only the prompt has changed.
+``paint`` is prompt_toolkit's additional time to send 200x60 cells to the terminal.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     benchmarks/fuzz_dwarf.py [--seconds 60] [--seed N] [TARGET ...]      targets: see TARGETS; all by default
     benchmarks/fuzz_dwarf.py --replay TARGET HEX
 
-Every input must end in a result or in an error of the library, within 100 ms of processor time, and memory must not
-grow. An input that does not is printed with the command that replays it, and the exit status is 1.
+Every input must give a result or an error of the library within 100 ms of processor time, and memory must not grow. An
+input that does not is printed with the command that replays it, and the exit status is 1.
 """
 
 # ruff: noqa: E501  (tables)

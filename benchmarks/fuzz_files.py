@@ -4,9 +4,9 @@
     benchmarks/fuzz_files.py [--seconds 60 | --count N] [--first N] [--kind NAME]
     benchmarks/fuzz_files.py --replay NUMBER [--keep FOLDER]
 
-Each input is made from its number alone, opened, and taken through the commands of a session. It must end in results
-or in `rocdbg.Error`s, within 5 s of processor time and 1 GiB of memory, in a process that lives on. A number that does
-not is printed with the command that replays it, and the exit status is 1.
+Each input is made from its number alone, opened, and used in the commands of a session. It must give results or
+`rocdbg.Error`s within 5 s of processor time and 1 GiB of memory, and the process must survive. A number that fails is
+printed with the command that replays it, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from file_attacks import kinds  # noqa: E402
 
 Family = Any
 """A module of attacks by number: `NAMES`, `attack_of`, `survive` and `warm_up`, as `file_attacks.kinds` has them.
-``RESERVES``: it asks the host for more addresses than an input may use memory, so that only what is resident counts."""
+``RESERVES``: its inputs reserve more addresses than the memory that an input may use, so only resident memory counts.
+"""
 
 SECONDS = 5
 """Of processor time for one input."""

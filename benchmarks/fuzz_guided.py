@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Fuzz the DWARF library guided by coverage: atheris (libFuzzer) looks for inputs that reach code not reached before.
+"""Fuzz the DWARF library guided by coverage: atheris (libFuzzer) searches for inputs that reach new code.
 
     benchmarks/fuzz_guided.py [--seconds 60] [--corpus FOLDER] TARGET        targets: those of fuzz_dwarf.py
 
-What must hold, and how to replay an input that breaks it, is in fuzz_dwarf.py. Needs the package atheris, which
-is no dependency of the project. The corpus starts with what fuzz_dwarf.py makes and is kept if a folder is given.
+fuzz_dwarf.py describes the requirements, and how to replay an input that breaks one. Needs the package atheris, which
+is not a dependency of the project. The corpus starts with the inputs of fuzz_dwarf.py, and is kept if a folder is
+given.
 """
 
 from __future__ import annotations

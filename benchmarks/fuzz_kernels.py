@@ -4,8 +4,9 @@
     benchmarks/fuzz_kernels.py [--seconds N | --count N] [--first NUMBER] [--target NAME] [--processes N]
     benchmarks/fuzz_kernels.py --replay NUMBER
 
-Each program is made from its number alone (`random_kernels`). Bad is: a difference between the three, an internal
-error, an exception, death of the process, a program that takes over 5 s, memory over 1 GiB. Exit status 1 if any was.
+Each program is made from its number alone (`random_kernels`). A program is bad if the three runs differ, or if there is
+an internal error, an exception, the end of the process, a time over 5 s, or memory over 1 GiB. The exit status is 1 if
+any program was bad.
 """
 
 from __future__ import annotations

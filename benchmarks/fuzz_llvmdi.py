@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fuzz the reader of LLVM assembly and all that follows it: hostile texts, numbered.
+"""Fuzz the reader of LLVM assembly and all later stages: hostile texts, numbered.
 
     benchmarks/fuzz_llvmdi.py [--seconds 60] [--inputs N] [--first NUMBER] [FILE.ll ...]
     benchmarks/fuzz_llvmdi.py --replay NUMBER [FILE.ll ...]
 
-Input NUMBER is always the same text, as long as the seeds are: the worked examples of the tests, and the files given.
-Every one must end in a result or in a `rocdbg.Error`, within a second of processor time. One that does not is printed
+Input NUMBER is always the same text if the seeds (the worked examples of the tests, and the given files) are the same.
+Every input must give a result or a `rocdbg.Error` within a second of processor time. An input that fails is printed
 with the command that replays it, and the exit status is 1.
 """
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Hostile input, by number, of readers beside those of code objects: split debug information, placements, memory files,
-and the requests of programs.
+"""Hostile input, by number, for readers other than those of code objects: split debug information, placements, memory
+files, and the requests of programs.
 
     benchmarks/fuzz_readers.py [--seconds 60 | --count N] [--first N] [--kind NAME]
     benchmarks/fuzz_readers.py --replay NUMBER [--keep FOLDER]
 
-Each must end in a result or in a `rocdbg.Error`, within the bounds of `fuzz_files.py`.
+Each input must give a result or a `rocdbg.Error`, within the limits of `fuzz_files.py`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Hostile recordings, by number: sound ones, changed as decoded and as bytes, restored and gone through.
+"""Hostile recordings, by number: sound ones with changes in the decoded form or in the bytes, restored and replayed.
 
     benchmarks/fuzz_recordings.py [--seconds 60 | --count N] [--first N] [--kind NAME]
     benchmarks/fuzz_recordings.py --replay NUMBER [--keep FOLDER]
 
-Each must be refused or repeated, within the bounds of `fuzz_files.py`, in a process that lives on.
+Each must be refused or repeated within the limits of `fuzz_files.py`, and the process must survive.
 """
 
 from __future__ import annotations

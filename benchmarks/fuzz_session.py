@@ -4,10 +4,10 @@
     benchmarks/fuzz_session.py [--seconds 60] [--count N] [--first NUMBER]
     benchmarks/fuzz_session.py --replay NUMBER                            one session, with what it prints
 
-Session NUMBER always is the same state and the same lines. It runs in a process of its own, with 1 GiB more memory than at
-its beginning. A command that takes long is interrupted after 2 s, as a user would; it may take 5 s more. Bad is: a
-traceback or an internal error, death by a signal, a hang, a control character that no `echo` asked for, or a session that
-does not answer at its end. The exit status is 1 if there was one.
+Session NUMBER always has the same state and the same lines. It runs in its own process, which may use 1 GiB more memory
+than at its beginning. A command that takes long is interrupted after 2 s, as by a user, and may then take 5 s more. A
+session is bad if it has a traceback, an internal error, a fatal signal, a hang, a control character that no `echo`
+requested, or no answer at its end. The exit status is 1 if a session was bad.
 """
 
 # ruff: noqa: E501  (tables)

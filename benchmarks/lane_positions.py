@@ -1,12 +1,13 @@
-"""How often the positions of inactive lanes are right that are worked out from machine code, and how long it takes.
+"""The share of right positions of inactive lanes among those derived from machine code, and the time for deriving them.
 
     python benchmarks/lane_positions.py [--targets gfx90a,gfx1100] [--levels O0,O1,O2] [--samples 200] [LAUNCH ...]
 
-Waves are stepped through the demo kernels and those of tests/lanes/sources, or through what the given launch files
-start; where Triton is installed, its kernels in benchmarks/triton_kernels.py and tests/triton/kernels.py too (it does
-not know gfx1030). At samples of their stops every inactive lane is looked at: is the frame and the line that is shown
-for it where it goes on? One line per kernel and target; below it what was wrong, and where most was unknown. The last
-parts have backtraces at samples of the same steps, with the registers of callers, and the times of `info lanes`.
+Waves are stepped through the demo kernels and those of tests/lanes/sources, or through the kernels of the given launch
+files; if Triton is installed, also through its kernels in benchmarks/triton_kernels.py and tests/triton/kernels.py
+(Triton does not support gfx1030). At samples of their stops, the frame and line of every inactive lane are compared
+with the place where the lane later continues. Prints one line per kernel and target, then the wrong positions, and the
+places with most unknown ones. The last parts have backtraces at samples of the same steps, with the registers of
+callers, and the times of `info lanes`.
 """
 
 from __future__ import annotations

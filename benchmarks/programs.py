@@ -1,9 +1,9 @@
-"""What a whole program pays for its simulated GPU: launches, allocations, copies.
+"""The cost of a simulated GPU for a whole program: launches, allocations, copies.
 
-    python benchmarks/programs.py [LAUNCHES]
-    python benchmarks/programs.py [LAUNCHES] --against FOLDER [--runs N]    medians, beside those of another checkout
+    python benchmarks/programs.py [LAUNCHES] python benchmarks/programs.py [LAUNCHES] --against FOLDER [--runs N]
+    medians, next to those of another checkout
 
-The program is this file too, by way of the tests' client. CPU times are those of both processes.
+This file is also the program, which uses the tests' client. CPU times are those of both processes.
 """
 
 from __future__ import annotations

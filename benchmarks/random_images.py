@@ -1,6 +1,6 @@
-"""Random image instructions, and what they find in registers: for `random_kernels`.
+"""Random image instructions, and the registers with their descriptors: for `random_kernels`.
 
-Descriptors of images begin at s80 and s88, of samplers at s96 and s100, addresses at v16: most of them mean something,
+Descriptors of images begin at s80 and s88, of samplers at s96 and s100, addresses at v16: most of them are meaningful,
 with some bits changed.
 """
 

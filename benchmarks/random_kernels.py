@@ -1,12 +1,13 @@
-"""Random machine code and what it does: for `fuzz_kernels`.
+"""Random machine code and its results: for `fuzz_kernels`.
 
 A *program* is a few instructions for one target, made from its number alone: words that look valid (an opcode with
-likely and unlikely operands), or a stretch of a demo kernel with some bits changed. It begins with registers full of
+likely and unlikely operands), or part of a demo kernel with some bits changed. It begins with registers full of
 pointers to the edges of everything: buffers, LDS, private memory, code, apertures.
 
-A program is run three ways: straight, in single steps, and by optimised code. Bad is what differs between them, what
-stops as an internal error, an exception, and any byte changed that no program can reach. One instruction by itself is
-also run with other contents in all vector registers that it does not name: they must neither matter nor change.
+A program is run three ways: straight, in single steps, and by optimised code. A program is bad if the three runs
+differ, if one stops with an internal error or an exception, or if a byte changes that no program can reach. A single
+instruction is also run with other contents in all vector registers that it does not name: they must neither affect the
+result nor change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What recording costs, and how fast the way back is.
+"""The cost of recording, and the speed of going back.
 
     python benchmarks/recording.py [--runs N]
     python benchmarks/recording.py --seconds S [NAME...]
@@ -8,9 +8,9 @@ ratio of the medians. Then, in a loop of 300 M wave-instructions: the time to st
 positions, the
 median and the longest.
 
-With ``--seconds``: what the recording takes, beside one copy of what was written, after so much time of the processor
-in kernels that write much: a product of matrices, sums by workgroups over and over, a stencil that writes all of two
-buffers in turns. The most there was at any time is given too, and what the process has grown by.
+With ``--seconds``: the size of the recording, in addition to one copy of the written memory, after this much processor
+time in kernels that write a lot: a product of matrices, repeated sums by workgroups, a stencil that writes two whole
+buffers in turns. The maximum size at any time is printed too, and the growth of the process.
 """
 
 from __future__ import annotations

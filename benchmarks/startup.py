@@ -3,10 +3,10 @@
 
     benchmarks/startup.py [--runs 5] [--big FILE] [--kernels 10 100 1000 11000]
 
-Cold means an empty translation cache (Python's own byte code is compiled already, as after an installation).
-``--big`` names the object that big_object.py made; without it one is made first (a minute). ``--kernels`` are the sizes
-of others like it, whose lines show how a command's time grows (11,000 kernels take clang some minutes; 70 MB).
-Prints medians; the processor's time of `python -c pass` on the same machine is the unit that ratios are taken of.
+Cold means an empty translation cache (Python's own byte code is compiled already, as after an installation). ``--big``
+names an object made by big_object.py; without it, one is made first (a minute). ``--kernels`` gives the sizes of
+similar objects, which show how a command's time grows (11,000 kernels take clang some minutes; 70 MB). Prints medians;
+ratios are relative to the processor time of `python -c pass` on the same machine.
 """
 
 from __future__ import annotations

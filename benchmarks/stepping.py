@@ -1,10 +1,10 @@
-"""What steps cost, in processor time, beside `continue` over the same instructions.
+"""The cost of steps in processor time, compared with `continue` over the same instructions.
 
     python benchmarks/stepping.py [--rounds 100000] [--level O0]
 
-Each row is a command, how often the target was resumed for it, the seconds, and how many times as long it took as to
-run the same instructions without a stop; "decided anew" is the same command without plans, in loops a thousandth as
-long. The first pass, which translates, does not count.
+Each row is a command, the number of resumes of the target, the seconds, and the ratio to the time for the same
+instructions without a stop; "decided anew" is the same command without plans, in loops a thousandth as long. The first
+iteration, which translates, does not count.
 """
 
 from __future__ import annotations

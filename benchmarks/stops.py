@@ -1,11 +1,11 @@
-"""What stops cost that nobody sees: conditions, watchpoints, dprintf, in large numbers; and what a step costs.
+"""The cost of stops that are not reported (conditions, watchpoints, dprintf, in large numbers), and of a step.
 
     python benchmarks/stops.py [--most 10000]
 
-All in time of the processor. The kernel stores a word in each pass of a loop. It is run plainly; with a watchpoint on
-another page than it stores to, and on the same; with a watchpoint whose condition never holds, and with a breakpoint
-that ignores its hits, forwards and back; and with 10, 100, ... breakpoints and watchpoints with conditions that never
-hold (what it takes then is nearly all the first pass, where the conditions are compiled).
+All figures are processor time. The kernel stores a word in each iteration of a loop. It runs without stops; with a
+watchpoint on another page than the one it stores to, and on the same; with a watchpoint whose condition never holds,
+and with a breakpoint that ignores its hits, forwards and back; and with 10, 100, ... breakpoints and watchpoints with
+conditions that never hold (nearly all of this time is the first iteration, where the conditions are compiled).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What collecting costs: values that a tracepoint in a loop collects in a second, and how fast arrays are made of them.
+"""The cost of collecting: values that a tracepoint in a loop collects per second, and the speed of making arrays of
+them.
 
     python benchmarks/tracing.py
 """

@@ -3,8 +3,9 @@
     python benchmarks/truth.py [--positions N] [--moves N] [--seed S] [--one-session] [--targets NAMES] [NAME...]
 
 For every demo kernel (or those named) and every target, bit for bit: registers and memory. The test
-`tests/debugger/test_backwards.py` does 60 moves on some of them; here moves go on until there are 200 positions, or as
-many as ``--moves`` where a kernel has few. With ``--one-session`` all of them are run in one session, each twice.
+`tests/debugger/test_backwards.py` does 60 moves on some of them; here moves continue until there are 200 positions, or
+until ``--moves`` moves if a kernel has few positions. With ``--one-session``, all kernels run in one session, each
+twice.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Of the pairs of a variable and an instruction in its scope at -O2, how many have a value.
+"""The share of pairs of a variable and an instruction in its scope that have a value, at -O2.
 
     python benchmarks/variable_coverage.py [--targets gfx90a,gfx1100] [--level O2] [--functions]
 
-For the demo kernels and those of tests/e2e, tests/lanes and tests/recovery: what the compiler says, what is recovered
-from machine code, text and arguments, and what has no value. It is what `maint dwarf coverage` counts.
+For the demo kernels and those of tests/e2e, tests/lanes and tests/recovery: pairs that the compiler describes, pairs
+recovered from machine code, text and arguments, and pairs without a value. `maint dwarf coverage` counts the same.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Build the demo kernels with LLVM 22, byte for byte the same wherever and whenever it runs.
+"""Build the demo kernels with LLVM 22, byte for byte the same on every machine.
 
     demo_kernels/build.py [--check] [NAME ...]
 
-Without names it builds all. ``--check`` builds into a temporary folder and compares with what is
-checked in; the exit status tells. Needs clang-22, lld-22 and clang-offload-bundler-22
+Without names, it builds all of them. ``--check`` builds into a temporary folder and compares the result with the
+checked-in files; the exit status shows whether they are equal. Needs clang-22, lld-22 and clang-offload-bundler-22
 (Debian: clang-22 lld-22).
 """
 

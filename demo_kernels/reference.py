@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs of the demo kernels, and what NumPy says their results must be.
+"""Inputs of the demo kernels, and their expected results, computed by NumPy.
 
     demo_kernels/reference.py        write the .npy files that the launch files name
 

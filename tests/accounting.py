@@ -1,7 +1,7 @@
-"""``--processor-time``: what each folder of tests costs in processor time, its own and that of the programs it starts.
+"""``--processor-time``: the processor time of each folder of tests, its own and that of the programs it starts.
 
-Wall time says as much about the other programs of a machine as about a test; this does not. A test pays for the
-fixtures that it is the first to need; collecting tests and starting workers is in neither.
+Wall time depends on other programs on the machine as much as on a test; processor time does not. A fixture counts for
+the first test that needs it. Collecting tests and starting workers are not included.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What takes minutes over all compilers and targets runs on a few of them in ``./test``, on all in ``make truth``.
+"""Selects parameters of long tests: ``./test`` runs them on a few compilers and targets, ``make truth`` on all.
 
-A test says so in one of two ways:
+A test is selected in one of two ways:
 
-* It is marked ``truth`` and takes its parameters from `some_of` or `in_turn`, where it knows best which matter.
+* It is marked ``truth`` and takes its parameters from `some_of` or `in_turn`, if the test itself knows best which
+  ones matter.
 * `breadth.txt` has a row with its name and the number of its parameters that ``./test`` keeps, or rows with those
   parameters.
 """
@@ -35,8 +36,9 @@ def some_of(everything: Sequence[T], usual: Sequence[T]) -> Sequence[T]:
 
 
 def in_turn(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Parameters of a test that is marked ``truth``: there all combinations of values, in ``./test`` as many as the
-    longest list has, so that each value is in one."""
+    """Parameters of a test that is marked ``truth``: in ``make truth`` all combinations of values; in ``./test`` as
+    many as the longest list has elements, so that each value occurs once.
+    """
     if EVERYTHING:
         return list(itertools.product(*values))
     rows = max(map(len, values))
@@ -46,7 +48,8 @@ def in_turn(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 @cache
 def kept_in_test() -> dict[str, int]:
     """The rows of `breadth.txt`: how many parameters of a test ``./test`` keeps, besides those that have rows of their
-    own. 0: ``make truth`` alone has it."""
+    own. 0 means that only ``make truth`` runs the test.
+    """
     counts: dict[str, int] = {}
     for count, name in _rows():
         test, parameters = test_of(name), "[" in name
@@ -98,7 +101,7 @@ def spread(length: int) -> list[int]:
 
 
 def left_out(items: Iterable[pytest.Item], arguments: Sequence[str]) -> list[pytest.Item]:
-    """Tests that ``./test`` leaves to ``make truth``; never one that an argument of pytest names.
+    """Tests that only ``make truth`` runs; never a test that an argument of pytest names.
 
     Raises `pytest.UsageError` for a row with parameters that a test does not have.
     """

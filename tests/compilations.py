@@ -1,10 +1,10 @@
-"""What compilers made for tests is kept for the next run, by the content of everything that it was made of.
+"""A cache of compilers' outputs for later test runs, by the content of everything that determines an output.
 
-`Compilations.run` stands in for ``subprocess.run``. It knows a few commands that make one file, or text, of files that
-they name: compilers, assemblers, linkers. Everything else is run as always. An entry is found by the tool, its
-arguments, the text of all files that arguments name and that those include, and the state of the installed packages,
-where headers and libraries of the system are from. Folders that pytest makes have other names in each run: they are
-part of what is looked for only if the output has their names in it, as debug information has.
+`Compilations.run` replaces ``subprocess.run``. It knows a few commands that make one file, or text, from files that
+they name: compilers, assemblers, linkers. All other commands run as usual. The key of an entry consists of the tool,
+its arguments, the text of all files that the arguments name and that those files include, and the state of the
+installed packages, which provide the system's headers and libraries. Folders that pytest makes have different names in
+each run: their names are part of the key only if the output contains them, as debug information does.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ TOOLS = ("clang-22", "ld.lld-22", "llvm-mc-22", "llvm-objdump-22", "llvm-dwarfdu
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A test marked `llvm` needs the tools. `./test` requires them (ROCDBG_REQUIRE_TOOLS), so that none is skipped
-    unnoticed; plain pytest skips, so that those who have no LLVM can still run the others."""
+    unnoticed; plain pytest skips, so that the other tests can run without LLVM.
+    """
     if item.get_closest_marker("llvm") is None:
         return
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -57,8 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _take_a_core(config: pytest.Config) -> None:
-    """Give each worker a core of its own if there are as many: some virtual machines keep all processes on one core
-    as long as they can, and both workers would share it.
+    """Assign each worker to its own core if there are enough cores: some virtual machines keep all processes on one
+    core as long as they can, so that the workers would share it.
     """
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None and hasattr(os, "sched_setaffinity"):
@@ -93,8 +94,9 @@ def pytest_sessionfinish() -> None:
 
 
 GROWTH = 512 << 20
-"""Bytes by which a test process grows before what tests dropped is collected: sessions lie in cycles, with memory that
-Python's collector does not count."""
+"""Bytes by which a test process grows before garbage is collected: sessions are in reference cycles, with memory that
+Python's collector does not count.
+"""
 SELDOM = 300
 """The number of tests after which garbage is collected in any case: cycles hold open files, too."""
 _collected_at = 0
@@ -115,8 +117,9 @@ def pytest_runtest_teardown() -> None:
 
 
 KEPT = Path(__file__).resolve().parents[1] / ".test-cache"
-"""What test runs keep for the next one: translations with the key that makes them believed, and compiled objects. All
-of it is found by what it was made of, so removing the folder costs time and nothing else."""
+"""The folder for data that later test runs reuse: translations with the key that authenticates them, and compiled
+objects. The inputs determine the key of each entry, so removing the folder only costs time.
+"""
 
 
 def kept(name: str) -> Path | None:
@@ -133,7 +136,7 @@ def kept(name: str) -> Path | None:
 def translation_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests neither read nor fill the user's translation cache.
 
-    All processes of all runs share one, with the state folder where its key lies: a process believes no entry that was
+    All processes of all runs share one cache, and the state folder with its key: a process trusts no entry that was
     made with another key.
     """
     folder = tmp_path_factory.getbasetemp()

@@ -154,8 +154,9 @@ def test_the_library_may_be_built_later(built: Built, tmp_path: Path, variables:
 
 
 def bytecode_of_the_checkout(built: Built) -> dict[str, str]:
-    """Variables with which Python finds the checkout's bytecode for the source distribution's files. It uses what was
-    made of a file of the same size and time, as both have where they are the same."""
+    """Variables with which Python uses the checkout's bytecode for the source distribution's files. Python accepts
+    bytecode made from a file with the same size and time, which unchanged files have.
+    """
     if sys.pycache_prefix is None:
         return {}
     made, prefix = Path(sys.pycache_prefix), built.unpacked.parent / "bytecode"

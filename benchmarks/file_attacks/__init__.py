@@ -1,4 +1,4 @@
-"""Hostile files, made by number: what benchmarks/fuzz_files.py feeds to rocdbg.
+"""Hostile files, made by number: the inputs of benchmarks/fuzz_files.py.
 
-`kinds.KINDS` lists the families; each makes an `Attack` from a random generator, always the same from the same.
+`kinds.KINDS` lists the families; each makes an `Attack` from a random generator; the same state gives the same attack.
 """

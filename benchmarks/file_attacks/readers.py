@@ -1,5 +1,5 @@
-"""Hostile input of the readers that are no part of a code object: debug information in other files, placements, files
-that ``restore`` writes to memory, and what a program asks of its GPUs.
+"""Hostile input for readers of data other than code objects: debug information in other files, placements, files that
+``restore`` writes to memory, and requests of programs to their GPUs.
 
 Each is made as its decoded form and then written: requests as numbers and payloads, placements as tables, records as
 addresses and bytes.
@@ -247,7 +247,8 @@ def _ask(attack: Asked) -> int:
 
 
 def warm_up(folder: Path) -> None:
-    """Have the library that programs load, and what sessions import. No window of memory is made here: children of
-    this process would not have it (MADV_DONTFORK)."""
+    """Build the library that programs load, and import the modules that sessions import. No memory window is made here,
+    because children of this process would not have it (MADV_DONTFORK).
+    """
     _gpu_side()
     kinds.warm_up(folder)

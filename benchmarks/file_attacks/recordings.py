@@ -1,7 +1,7 @@
-"""Hostile recordings: sound ones, decoded, changed in their form, and encoded again; and their bytes changed.
+"""Hostile recordings: sound ones that are decoded, changed, and encoded again; and sound ones with changed bytes.
 
-What is changed is the decoded form, as lists and dictionaries, so that checksums and framing hold and every value of
-every field is reached. Numbers and types that the form does not have are among what is put in.
+Changes are made to the decoded form, as lists and dictionaries, so that checksums and framing stay valid and every
+value of every field is reached. The new values include numbers and types that the format does not have.
 """
 
 # ruff: noqa: E501  (tables)
@@ -319,10 +319,10 @@ def _keep(shell: Shell, out: io.StringIO) -> None:
 
 @contextmanager
 def interrupted_after(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt after this much processor time, and again until it has left the block.
+    """Raise KeyboardInterrupt after this much processor time, and again until the block has ended.
 
-    An exception that is raised inside a callback, as of the garbage collector, is printed and lost: it is raised only
-    in the code of rocdbg, at one of the next ticks of the clock.
+    Python prints and discards an exception raised inside a callback, such as one of the garbage collector. The
+    exception is therefore raised only in code of rocdbg, at one of the next ticks of the clock.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
-"""Builds the programs of this folder with what Debian 12 packages: HIP 5.2 with clang-22, OpenMP with GCC 12.
+"""Builds the programs of this folder with Debian 12's packages: HIP 5.2 with clang-22, OpenMP with GCC 12.
 
-    python build.py FOLDER          builds what can be built here into a folder, and says what is missing
+    python build.py FOLDER builds all programs that can be built here into a folder, and reports what is missing
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def has_openmp() -> bool:
 
 
 def hip_command(source: Path, output: Path, target: str = "gfx90a", *options: str) -> list[str]:
-    """How a HIP program is built for one GPU of GFX9.
+    """The command that builds a HIP program for one GPU of GFX9.
 
-    HIP 5.2 takes code object version 4; its headers want the wave size; the device libraries are older than the
-    compiler, which looks for them elsewhere.
+    HIP 5.2 accepts code object version 4; its headers need the wave size; the device libraries are older than the
+    compiler, which searches for them elsewhere.
     """
     libraries = ["hip", "ockl", "ocml", "oclc_abi_version_400", f"oclc_isa_version_{target.removeprefix('gfx')}",
                  "oclc_wavefrontsize64_on", "oclc_daz_opt_off", "oclc_unsafe_math_off", "oclc_finite_only_off",

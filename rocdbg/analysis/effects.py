@@ -135,8 +135,8 @@ def link(state: State, instruction: Instruction) -> None:
 
 
 def _forget(state: State, clobbers: Clobbers) -> None:
-    """Change ``state`` to what is known after a call. Registers that the convention preserves remain known, whatever is
-    known about the function.
+    """Change ``state`` to what is known after a call. Registers that the convention preserves remain known, regardless
+    of what is known about the function.
     """
     for register in clobbers.scalars & BY_CONVENTION.scalars:
         state.set_scalar(register, None)

@@ -1,4 +1,5 @@
-"""Detects descriptions of variables by registers that, where paths join, have the result of folded arithmetic instead.
+"""Detects descriptions by registers that, where paths join, hold the result of folded arithmetic instead of the
+variable.
 
 Where LLVM folds arithmetic into a PHI of numbers, the description of the old PHI becomes one of the new PHI:
 
@@ -25,7 +26,7 @@ def has_other_numbers(
     extent: Extent, register: int, is_one: Callable[[int], bool],
 ) -> bool:
     """Whether a register gets numbers on paths that join before the first address of an extent, and none of these
-    numbers is the variable's, as ``is_one`` says. ``before`` has the predecessors of each block; ``register`` is
+    numbers is the variable's, according to ``is_one``. ``before`` has the predecessors of each block; ``register`` is
     numbered as in ``value_flow``.
     """
     place = analysis.place_of(extent[0])

@@ -14,7 +14,7 @@ A lane has the value that a list describes from an address on in one of three ca
 
 Masks are functions of bits, as in ``lane_positions``: one bit for each comparison of lanes, one for each loop (whether
 a lane is still in it). For each mask, the analysis knows lanes that are certainly in it and lanes that may be in it. At
-the function's entry, EXEC is taken to be all lanes.
+the function's entry, EXEC is assumed to be all lanes.
 """
 
 from __future__ import annotations
@@ -336,7 +336,7 @@ class _Query:
         return lanes, moved, gaps
 
     def _is_move(self, other: Held, address: int, term: object) -> bool:
-        """Whether an instruction moves from the place where another description says that the variable is at this
+        """Whether an instruction moves a value from the place that another description gives for the variable at this
         address.
         """
         low, high = other.extent

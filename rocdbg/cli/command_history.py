@@ -35,7 +35,7 @@ def history_path() -> Path | None:
 def make_history(shell: Shell) -> History:
     """Return the lines of earlier sessions and of this one. An unusable history file does not prevent debugging.
 
-    Unless `set history` has said otherwise, all lines are saved, and those of all earlier sessions are known.
+    By default, all lines are saved, and those of all earlier sessions are available (`set history` changes that).
     """
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 

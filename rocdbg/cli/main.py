@@ -128,7 +128,7 @@ def _run_tool(arguments: list[str], owns_process: bool) -> int:
 
 def main(argv: Sequence[str] | None = None, interrupts: Sequence[int] = (), owns_process: bool = False) -> int:
     """Run the debugger; return the exit status. ``interrupts``: how often Ctrl-C was pressed before this was called.
-    ``owns_process``: nothing follows in the process, so that Ctrl-C may end it here.
+    ``owns_process``: the process does nothing else afterwards, so Ctrl-C may end it here.
     """
     return with_streams(lambda: _main(sys.argv[1:] if argv is None else list(argv), interrupts, owns_process))
 

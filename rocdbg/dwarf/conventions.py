@@ -1,5 +1,4 @@
-"""What producers mean by their expressions where that differs from the text. The conventions are chosen once for each
-unit.
+"""The meaning of producers' expressions where it differs from the text. The conventions are chosen once for each unit.
 
 A unit's `Conventions` give expressions in the form of the text, so that their users need not know any producer.
 """

@@ -1,4 +1,4 @@
-"""What can be wrong with DWARF: two kinds of errors, which the text distinguishes.
+"""Errors in DWARF. The text distinguishes two kinds.
 
 *Ill-formed* means that the producer broke a rule, whatever the state of the program is.
 An *evaluation error* means that the expression is fine, but cannot be evaluated here and

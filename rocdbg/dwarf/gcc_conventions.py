@@ -1,4 +1,4 @@
-"""What GCC means by the expressions that it writes for AMD GPUs, rewritten into the form of the text.
+"""Rewrites the expressions that GCC writes for AMD GPUs, with GCC's meaning, into the form of the text.
 
 GCC keeps an address in a pair of scalar registers and the stack in global memory: s16 and s17 are the stack pointer,
 and s18 and s19 hold the return address. For such a pair GCC writes `DW_OP_bregx s17+0, 32, shl, DW_OP_bregx s16+0,

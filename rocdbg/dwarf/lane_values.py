@@ -121,8 +121,8 @@ class _Computation:
         )
         self.reads_dword = False
         self.check: tuple[int, int] | None = None
-        """Where the first comparison of numbers with different signs is skipped, and how many stack entries there are
-        then.
+        """The position at which the first comparison of numbers with different signs is skipped, and the number of
+        stack entries there.
         """
 
     def result(self) -> bytes | None:

@@ -61,8 +61,8 @@ class Writer:
                 getattr(self, f"{kind}_")(depth + 1, 4 + 2 * depth)
 
     def region(self, depth: int) -> None:
-        """Statements, with a jump around them unless they are few and contain none: as LLVM, which would else execute
-        the exits of loops with no lane.
+        """Statements with a jump around them, unless they are few and contain no jump themselves. LLVM does the same,
+        because it would otherwise execute the exits of loops without any active lane.
         """
         start, label = len(self.code), self.label()
         self.statements(depth)
@@ -123,8 +123,8 @@ def addresses(code: Code) -> tuple[bytes, list[int]]:
 
 
 def passed(code: Code, chance: random.Random) -> list[tuple[int, int, list[int]]]:
-    """Execution with random comparisons: for each operation that is reached its index, EXEC, and the operation that
-    wrote v1 last in each lane.
+    """Execution with random comparisons: for each operation that is reached, its index, EXEC, and the operation that
+    last wrote v1 in each lane.
     """
     labels = {to[0]: index for index, (name, to) in enumerate(code) if name == "label"}
     mask, vcc, scalars, writers = EVERYONE, 0, [0] * 64, [-1] * LANES

@@ -1,5 +1,5 @@
-"""What LLVM's assembler says of each processor, recorded in `processors.txt`: ./test compares the table of targets with
-the record, `make truth` the record with LLVM.
+"""The facts that LLVM's assembler shows about each processor, recorded in `processors.txt`: ./test compares the table
+of targets with the record, and `make truth` compares the record with LLVM.
 
     python -m tests.arch.processors     # writes the record
 """

@@ -1,7 +1,7 @@
-"""Every address of assembly has a name, and labels are places and values: in GDB's words where GDB 13 has some.
+"""Every address in assembly has a name, and labels are places and values, with GDB 13's messages where it has them.
 
-The expected texts are those of GDB 13 for an x86 program of the same labels, with the instructions and addresses of
-these.
+The expected texts are those of GDB 13 for an x86 program with the same labels, with the GPU's instructions and
+addresses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Assembly written once and lowered to a GPU and to x86, and what GDB 13 says of the latter.
+"""Assembly written once and lowered to a GPU and to x86, and GDB 13's answers about the x86 program.
 
 A session (``twins/NAME.txt``) has a source in which each ``@op`` is one instruction of either processor, on a line of
 its own, then commands with GDB's answers. Texts that cannot be the same, such as those of instructions, are replaced by
-words (`normal`). Commands of which the answer is about files or the host's runtime are no part of a session.
+placeholders (`normal`). Sessions omit commands whose answers are about files or the host's runtime.
 
 ``python -m tests.assembly.twins`` asks GDB again, and needs gcc and gdb.
 """

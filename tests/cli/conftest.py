@@ -1,10 +1,9 @@
-"""Golden sessions: text files of commands and what they print, as a reader would see them at the prompt.
+"""Golden sessions: text files of commands and their output, as they appear at the prompt.
 
-A file begins with comment lines (``# ...``) and directives: ``%file PATH`` (relative to ``demo_kernels/``),
-``%arch TARGET``, ``%plugin NAME``. Then come commands behind the prompt ``(rocdbg) ``, further lines of a block
-behind ``>``, and below each what it printed, errors and warnings included, ended by a newline.
-``ROCDBG_UPDATE_GOLDEN=1 pytest tests/cli tests/plugins`` writes the files anew; read the difference before
-committing it.
+A file begins with comment lines (``# ...``) and directives: ``%file PATH`` (relative to ``demo_kernels/``), ``%arch
+TARGET``, ``%plugin NAME``. Commands follow the prompt ``(rocdbg) ``, and further lines of a block follow ``>``. Below
+each command is its output, including errors and warnings, ended by a newline. ``ROCDBG_UPDATE_GOLDEN=1 pytest tests/cli
+tests/plugins`` writes the files again; read the difference before committing it.
 """
 
 from __future__ import annotations

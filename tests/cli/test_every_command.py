@@ -1,8 +1,8 @@
 """A golden session with every command: given by -batch and -ex, and typed at a terminal that cannot redraw.
 
-`walk/every_command.txt` has the commands behind prompts and what each says to who types it; ROCDBG_UPDATE_GOLDEN=1
-writes what has changed from the first of the two, which lacks lines that are only said at a terminal. Commands of the
-full screen's windows are in `test_full_screen.py`.
+`walk/every_command.txt` has the commands after prompts, each with its output for typed input. ROCDBG_UPDATE_GOLDEN=1
+updates the output from -batch, which lacks the lines that are printed only at a terminal. Commands of the full screen's
+windows are in `test_full_screen.py`.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ RESERVED = {44: 0x7FFFFFC0, 48: 0x1B700C00, 52: 0x80FFE000, 56: 0xF780}
 
 
 def objdump(path: Path) -> dict[str, list[str]]:
-    """The lines of each descriptor of a file by the kernel's name, bytes left out.
+    """The lines of each descriptor of a file, without the bytes, by the kernel's name.
 
-    The bytes that llvm-objdump 22 prints of what it does not decode are those at the start of the section.
+    For a descriptor that it does not decode, llvm-objdump 22 prints the bytes at the start of the section.
     """
     command = ["llvm-objdump-22", "-d", "-j", ".rodata", str(path)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

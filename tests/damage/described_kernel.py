@@ -1,7 +1,7 @@
-"""A kernel whose debug information is written by hand, with room to write other attributes into it.
+"""A kernel with hand-written debug information that has room for other attributes.
 
-Expressions have 40 bytes, filled up with DW_OP_nop; codes of attributes have three, so that one can be turned into one
-that nobody knows. All of it is one small code object of gfx90a, assembled once.
+Expressions have 40 bytes, padded with DW_OP_nop; attribute codes have three bytes, so that any code can be replaced by
+an unknown one. Everything is in one small code object for gfx90a, assembled once.
 """
 
 from __future__ import annotations

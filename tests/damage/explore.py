@@ -1,9 +1,9 @@
-"""Damage each attribute, list, table and frame of twenty objects, one at a time, and debug what is left.
+"""Damage each attribute, list, table and frame of twenty objects, one at a time, and debug the rest.
 
     python -m tests.damage.explore [--count N] [--seed S]     (make damage)
 
-Whatever is damaged, a session stops at the kernel, shows the stack and the lanes, prints a register, goes on by
-`next`, and variables that do not depend on the damaged entry have the values that they have in the sound object.
+For any damage, a session must stop at the kernel, show the stack and the lanes, print a register, and continue with
+`next`. Variables that do not depend on the damaged entry must have the same values as in the sound object.
 """
 
 from __future__ import annotations

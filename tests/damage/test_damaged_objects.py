@@ -1,6 +1,6 @@
-"""One thing of the debug information damaged at a time: a kernel can be debugged all the same.
+"""Debug information with one damaged item at a time: the kernel can still be debugged.
 
-A sample of what `python -m tests.damage.explore` does with everything in twenty objects.
+A sample of `python -m tests.damage.explore`, which damages everything in twenty objects.
 """
 
 from __future__ import annotations

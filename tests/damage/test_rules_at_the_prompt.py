@@ -1,6 +1,7 @@
-"""Attributes that break their rules at the prompt: named once, and the session goes on with what else is known.
+"""Attributes that break their rules, at the prompt: they are reported once, and the session continues with all other
+information.
 
-The kernel and its debug information are `described_kernel`'s; x is the lane's number at line 3, S and P lie at
+The kernel and its debug information are `described_kernel`'s; x is the lane's number at line 3, S and P are at
 local#0x4, where the kernel stores 5 and 10.
 """
 

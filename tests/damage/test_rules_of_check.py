@@ -1,6 +1,6 @@
 """Debug information that breaks one rule each, as assembly: `dwarf.check` names that rule, and nothing else.
 
-Every case is `rules/sound.s` with one text replaced: the first ``old`` behind ``after``.
+Every case is `rules/sound.s` with one text replaced: the first ``old`` after ``after``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A code object of clang's with debug information made by hand: line tables of the compiler, everything else of ours.
+"""A code object by clang with hand-made debug information: only the line tables are the compiler's.
 
-The unit has no augmentation string and says nothing of the number of lanes; lane PCs come from procedures called with
-DW_OP_call4: lanes not active on entry are undefined, those that wait do so at the other arm's first line or past the
-end. (What ROCgdb's own test of lane PCs describes, for another program.)
+The unit has no augmentation string and does not state the number of lanes; lane PCs come from procedures called with
+DW_OP_call4: lanes not active on entry are undefined, and waiting lanes are at the first line of the other branch or
+past the end. (ROCgdb's own test of lane PCs describes the same for another program.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A code object of clang's with hand-made entries: ``inner`` is nested in a block of ``outer``, which calls itself.
+"""A code object by clang with hand-made entries: ``inner`` is nested in a block of ``outer``, which calls itself.
 
-The static link of ``inner`` is what s60 holds, an address of private_wave: nothing else writes that register, so a
-test chooses the frame.
+The static link of ``inner`` is the address in private_wave that s60 holds. Nothing else writes that register, so a test
+selects the frame with it.
 """
 
 from __future__ import annotations

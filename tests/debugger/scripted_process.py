@@ -1,5 +1,4 @@
-"""A process as the debugger sees one, whose program is a list of Python functions: each is called when the queues have
-nothing to do."""
+"""A process for the debugger whose program is a list of Python functions: each is called when the queues are idle."""
 
 from __future__ import annotations
 

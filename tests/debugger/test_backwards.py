@@ -92,7 +92,8 @@ def same_states(
     file: str, target: str, function: str | None, moves: int, seed: str = "", positions: int = 1 << 30,
     session: Session | None = None,
 ) -> int:
-    """Move so often, or to so many positions; each is compared with a fresh run. Gives how many there were.
+    """Move ``moves`` times, or until ``positions`` positions are reached; compare each with a fresh run. Return their
+    number.
 
     In a ``session`` that has run other things, or by default in a new one.
     """

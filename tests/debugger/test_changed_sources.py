@@ -1,6 +1,6 @@
-"""Source text that is not the one that was compiled: shown with a warning, and nothing is concluded from it.
+"""Source text that differs from the compiled text: it is shown with a warning, and no facts are derived from it.
 
-DWARF 5 of clang has checksums; DWARF 4 has none, as HIP programs with headers of GCC's C++ library.
+clang's DWARF 5 has checksums; its DWARF 4 has none, and neither do HIP programs with headers of GCC's C++ library.
 """
 
 from __future__ import annotations

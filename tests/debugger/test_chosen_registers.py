@@ -1,7 +1,7 @@
-"""Who wrote a register that M0, an index mode, DPP's masks or a lane number choose, against a full log of writes.
+"""The last write to a register that M0, an index mode, DPP's masks or a lane number selects, compared with a full log.
 
-The log is that of `test_past_writes`: single steps, before each of which the place is made another. What `origin`
-follows through such moves keeps its value.
+The log is that of `test_past_writes`: before each single step, the value of the place is changed. The value that
+`origin` follows through such moves stays the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Convenience variables and functions; the values are those of GDB 13 for the same expressions.
 
-Errors have words of our own where GDB's are those of the Python that its functions are written in.
+Errors have their own messages where GDB's messages come from Python, in which its functions are written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Golden sessions on kernels with the heterogeneous extensions: what a reader would see at the prompt.
+"""Golden sessions on kernels with the heterogeneous extensions, as they appear at the prompt.
 
 A file has comment lines (``# ...``), ``%file PATH`` (below ``demo_kernels/extensions``, or ``parting``: the program of
-lane_pc_program.py) and ``%arch TARGET``, then commands behind ``(rocdbg) `` with what they print below.
-``ROCDBG_UPDATE_GOLDEN=1`` writes the files anew; read the difference before committing it.
+lane_pc_program.py) and ``%arch TARGET``, then commands after ``(rocdbg) `` with their output below.
+``ROCDBG_UPDATE_GOLDEN=1`` writes the files again; read the difference before committing it.
 """
 
 from __future__ import annotations

@@ -312,8 +312,9 @@ def test_a_refused_recording_leaves_the_program_that_was_loaded(sound: Any, tmp_
 
 
 def test_the_engines_words_are_apart_from_the_state(sound: Any, tmp_path: Path) -> None:
-    """Between a wave's registers and what the engine keeps of it lies a page that cannot be touched, and no write of a
-    journal changes the latter."""
+    """An inaccessible page separates a wave's registers from the engine's own data, which no write of a journal
+    changes.
+    """
     path = tmp_path / "a.rec"
     path.write_bytes(recordings.sound(0))
     session = Session()

@@ -1,6 +1,6 @@
-"""Generated code that crashes, as a session tells it: a stop, a report in a file, and the session goes on.
+"""Generated code that crashes, in a session: there is a stop and a report in a file, and the session continues.
 
-A wrong pointer in the wave's header stands for a check that is wrong.
+A wrong pointer in the wave's header simulates a wrong check.
 """
 
 from __future__ import annotations

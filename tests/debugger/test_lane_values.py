@@ -44,8 +44,9 @@ VALUES: dict[str, Callable[[int], object]] = {
     "same": lambda k: str(k == -10).lower(),
     "more": lambda k: str(k > 7).lower(),
 }
-"""What each variable is for an input. Of `more` nothing but the sign of what was compared tells whether it was ordered
-as signed: it may be unknown."""
+"""The value of each variable for an input. For `more`, only the sign of the compared numbers shows whether the
+comparison was signed, so its value may be unknown.
+"""
 
 
 @pytest.mark.parametrize("name", OBJECTS)

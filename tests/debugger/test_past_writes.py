@@ -1,7 +1,8 @@
-"""Who wrote a place, against a full log of writes that single steps make.
+"""Writes to a place, compared with a full log of writes made by single steps.
 
-Before each step the place is made another in turn: an instruction that makes it what it would be anyway has written it.
-That needs no knowledge of instructions. Demos of one wave, so that a step is what comes next.
+Before each step, the value of the place is changed: if the original run's value is there after the step, the
+instruction has written it. This needs no knowledge of instructions. The demos have one wave, so that a step is the next
+instruction.
 """
 
 from __future__ import annotations

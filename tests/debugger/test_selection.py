@@ -1,7 +1,7 @@
-"""What selecting a wave, a lane or a frame does, and the rows of `info threads` and `info lanes`.
+"""The effect of selecting a wave, a lane or a frame, and the rows of `info threads` and `info lanes`.
 
-The target is a state that was written down: wave 1 has lanes 1 to 3 of 4 active, wave 2 none, wave 3 lanes 0 and 1 of
-64; of wave 3 only the first 60 lanes are used. Nothing is known of any frame but the innermost.
+The target is a fixed state: wave 1 has lanes 1 to 3 of 4 active, wave 2 none, wave 3 lanes 0 and 1 of 64; only the
+first 60 lanes of wave 3 are used. Only the innermost frame is known.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Steps by plans stop where steps do that decide on each place anew, with the same answers.
+"""Steps by plans stop at the same places, with the same answers, as steps that decide at each place again.
 
-Two sessions get the same commands at random; one of them never lets the target go on by itself.
+Two sessions get the same random commands; one of them never lets the target continue by itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Supplementary files: what is said with strings and types in a second file is what it is in one.
+"""Supplementary files: output is the same whether strings and types are in a second file or in the same file.
 
-The compiler's assembly is taken apart: strings and type entries go to a file of their own, and forms refer to it.
+The compiler's assembly is split: strings and type entries go to a separate file, and forms refer to it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A target of dictionaries: whatever state a test writes down, and the stops that it comes back with in turn.
+"""A target of dictionaries: any state that a test defines, and the stops that the target returns in turn.
 
-It knows no simulator. `DictionaryTarget` alone is static, as a core file would be; with `script` it is runnable.
+It does not use the simulator. `DictionaryTarget` alone is static, like a core file; with `script` it is runnable.
 """
 
 from __future__ import annotations

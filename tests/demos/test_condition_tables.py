@@ -1,6 +1,8 @@
-"""Conditions in tables against the evaluator, lane by lane: each condition's lanes, and the stops of all together.
+"""Conditions in tables compared with the evaluator, lane by lane: each condition's lanes, and the stops of all
+conditions.
 
-On all demo kernels, at places in their code, with conditions made of what is in scope there, each with several numbers.
+On all demo kernels, at places in their code, with conditions on the variables in scope there, each with several
+numbers.
 """
 
 from __future__ import annotations

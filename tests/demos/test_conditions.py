@@ -1,6 +1,6 @@
-"""Conditions that the target evaluates against the evaluator, lane by lane: the same stops, lanes and counts.
+"""Conditions that the target evaluates, compared with the evaluator, lane by lane: the same stops, lanes and counts.
 
-On all demo kernels, at places in their code, with conditions made of what is in scope there.
+On all demo kernels, at places in their code, with conditions on the variables in scope there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damaged copies of the demo objects: an error in one line, or a session that goes on; nothing else.
+"""Damaged copies of the demo objects: they give an error in one line, or a session that continues; nothing else.
 
 Bytes are flipped and sections cut by a fixed seed; each copy is taken through loading, breakpoints, symbols, a
 bounded run, a backtrace and the variables. The soak (200 copies of each object) is benchmarks/damage.py.

@@ -1,5 +1,6 @@
-"""Demo kernels that clang builds here, for GFX6 to GFX8 and for waves of 64 lanes on GFX12, leave what NumPy computes,
-in both tiers."""
+"""Demo kernels that clang builds here, for GFX6 to GFX8 and for waves of 64 lanes on GFX12, give NumPy's results, in
+both tiers.
+"""
 
 from __future__ import annotations
 

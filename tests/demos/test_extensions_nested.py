@@ -19,7 +19,7 @@ Inputs = Callable[[str], NDArray[np.int32]]
 
 
 def waiting_line(line: int, x: int) -> int:
-    """The line where a lane with the value `x` waits, if it does, while the wave is at `line`.
+    """The line at which a lane with the value `x` waits while the wave is at `line`; None if it does not wait.
 
     7 and 9 are the two conditions, 13 follows the inner if/else, 16 the outer one.
     """

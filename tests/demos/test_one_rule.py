@@ -1,7 +1,8 @@
-"""What exists in two forms, an evaluated one and a compiled one for speed, is one rule: `PAIRS` names the forms.
+"""Rules that exist in two forms, an evaluated one and a compiled one for speed, give the same results: `PAIRS` names
+the forms.
 
-On all demo kernels, where the first wave comes to their lines: every scalar variable in scope there, of all lanes, as
-the evaluator finds it at a breakpoint and as compiled code collects it; and which lanes those are. Conditions are
+Covers all demo kernels, wherever the first wave reaches one of their lines: every scalar variable in scope in all
+lanes, as the evaluator finds it at a breakpoint and as compiled code collects it; and the set of lanes. Conditions are
 compared by `test_conditions`.
 """
 

@@ -38,10 +38,11 @@ Cell = tuple[int, int]
 
 @dataclass
 class Comparison:
-    """What the debugger showed on the TRACE lines against what the kernel stored there.
+    """Comparison of the debugger's output on the TRACE lines with the values that the kernel stored there.
 
-    ``wrong``: shown differently; ``missed``: stored by a work-item for which no breakpoint on the line
-    stopped; ``spurious``: the other way round; ``absent``: the debugger said that the value is not there.
+    ``wrong``: shown differently; ``missed``: stored by a work-item for which no breakpoint on the line stopped;
+    ``spurious``: a stop for a work-item that stored nothing; ``absent``: the debugger reported that the value does not
+    exist.
     """
 
     stopped: set[Cell] = field(default_factory=set)
@@ -92,7 +93,7 @@ def marks(session: Session) -> list[int]:
 def follow_trace(session: Session, source: str, sample: int = 1) -> Comparison:
     """Run to the end over breakpoints on all TRACE lines, evaluating each line's expression for each lane.
 
-    With ``sample`` for one lane in so many, other ones on each line.
+    With ``sample``, only for one lane in this many, and for different lanes on each line.
     """
     result = Comparison()
     lines = {
@@ -178,7 +179,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def start(compiled: Callable[..., Path]) -> Start:
-    """``start("flow.hip", "flow", [arguments], "gfx90a", "-O2")``: a session; nothing has run.
+    """``start("flow.hip", "flow", [arguments], "gfx90a", "-O2")``: a session in which nothing has run.
 
     The first argument is the trace buffer, the others are those given.
     """

@@ -1,10 +1,9 @@
 """The programs of the comparison, built for both sides from one source.
 
 A program is `programs/NAME.c`, `programs/NAME.cpp` or `programs/NAME.cl`; one in C may have a second unit of the same
-name in `programs/other`. For rocdbg, clang-22 compiles it for gfx90a:
-C and OpenCL as they are, C++ as HIP. For GDB, the same compiler builds it for the host, with `host_main.c` to call the
-kernel. There, `main` is
-another symbol for the kernel: it has no caller to see, and `start` stops in it.
+name in `programs/other`. For rocdbg, clang-22 compiles it for gfx90a: C and OpenCL unchanged, C++ as HIP. For GDB, the
+same compiler builds it for the host, with `host_main.c` to call the kernel. In the host's program, `main` is another
+symbol for the kernel, so that the kernel has no visible caller and `start` stops in it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Commands that rocdbg does not answer as GDB does, and why: a file per session in ``differences/``.
+"""Commands whose answers differ from GDB's, with the reasons: one file per session in ``differences/``.
 
-A row is one command of the session (with ``[2]`` behind ``(gdb)``, its second occurrence), GDB's answer in lines behind
-``-`` and rocdbg's behind ``+``, both normalised, under a heading ``# KIND: WHY``. It excuses this command with these
-two answers and nothing else: `test_against_gdb.py` wants exactly these rows.
+A row is one command of the session (its second occurrence has ``[2]`` after ``(gdb)``), with GDB's answer in lines
+after ``-`` and rocdbg's after ``+``, both normalised, under a heading ``# KIND: WHY``. It permits only these two
+answers to this command: `test_against_gdb.py` requires exactly these rows.
 
     python -m tests.gdb.differences [-n] [SESSION...]
 
-writes the files anew, of all sessions without a name, and says which answers have changed; ``-n`` only says it.
-Reasons stay with their commands; a difference without one is put under ``# ?``, which fails until somebody has found
-the reason or mended it. Read the difference before it is committed.
+writes the files of the named sessions (by default all) again, and prints which answers have changed; with ``-n`` it
+only prints them. Reasons stay with their commands. A difference without a reason is listed under ``# ?``, which fails
+until the reason is found or the difference is fixed. Read the changes before committing them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from tests.gdb.session_files import session_names
 FOLDER = HERE / "differences"
 UNKNOWN = "?"
 KINDS = ("GDB", "host", "device", "not offered", "ours")
-"""What reasons begin with: a fault or limit of GDB's; something about the host's program that is otherwise on a device;
-what a device cannot do; what rocdbg could do and does not; what rocdbg does otherwise on purpose."""
+"""The first words of reasons: a fault or limit of GDB; a property of the host's program that differs on a device;
+something that a device cannot do; something that rocdbg could do but does not; a deliberate difference of rocdbg.
+"""
 
 
 class Row(NamedTuple):

@@ -1,10 +1,9 @@
-"""`python -m tests.gdb.explore [--seed N] [--sessions N] [--commands N] [--templates PATH] [PROGRAM...]`: look for
+"""`python -m tests.gdb.explore [--seed N] [--sessions N] [--commands N] [--templates PATH] [PROGRAM...]`: search for
 unknown differences.
 
-Random sessions on the programs of the comparison (or on a source of one's own: PATH.c, PATH.cpp, PATH.cl), through GDB
-and through rocdbg; what differs is printed, grouped by the command and what is said. The golden sessions hold what was
-decided; this finds what nobody has thought of yet. Variables are zero at first on both sides: what was never written
-would differ.
+Runs random sessions on the programs of the comparison (or on the given source: PATH.c, PATH.cpp, PATH.cl) through GDB
+and rocdbg, and prints the differences, grouped by command and message. The golden sessions contain known differences;
+this program finds unknown ones. Variables are initially zero on both sides, because uninitialised memory would differ.
 """
 
 from __future__ import annotations

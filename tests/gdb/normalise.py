@@ -1,4 +1,4 @@
-"""What must differ between a program on the host and a kernel on the device, written the same way.
+"""Replaces text that must differ between a program on the host and a kernel on the device by the same text.
 
 Nothing else is touched: every other difference between the two debuggers' answers counts.
 """

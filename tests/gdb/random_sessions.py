@@ -1,4 +1,4 @@
-"""Random sessions for a program: commands drawn from templates, filled with what its source has.
+"""Random sessions for a program: commands from templates, filled with names from its source.
 
 Names and expressions are mostly those of the function in which the session's breakpoint is, so that many have values.
 """

@@ -1,6 +1,6 @@
-"""`python -m tests.gdb.report [-q] [WORD...]`: the areas' table and every differing pair.
+"""`python -m tests.gdb.report [-q] [WORD...]`: the table of areas, and every differing pair.
 
-A WORD narrows it to the sessions or areas of that name; ``-q`` leaves the pairs out.
+A WORD restricts the output to the sessions or areas with that name; ``-q`` omits the pairs.
 """
 
 from __future__ import annotations

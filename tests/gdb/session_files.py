@@ -1,10 +1,10 @@
 """Session files: the commands that are typed into both debuggers.
 
-A line is a command; lines after it that begin with ``>`` are the rest of its block. ``# ...`` is a comment,
-``%program NAME`` says which program is loaded, ``%area NAME`` what the commands below it are counted for.
-``[[a|b|c]]`` in a command stands for one command with each of the words in its place; where there are several, for
-one with each combination. Below ``%first N`` (until ``%first 0``) only the first N lines of the answers are kept, and
-of a help text only names and summary compared: a manual is its author's, and each debugger has its own.
+A line is a command; lines after it that begin with ``>`` are the rest of its block. ``# ...`` is a comment, ``%program
+NAME`` gives the program to load, and ``%area NAME`` the area to which the commands below it belong. ``[[a|b|c]]`` in a
+command represents one command for each of the words; several of them represent one command for each combination. Below
+``%first N`` (until ``%first 0``), only the first N lines of the answers are kept. Only the names and the summary of a
+help text are compared, because each debugger has its own manual.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""rocdbg's answers against those of GDB 13 to the same commands about the same programs.
+"""rocdbg's answers compared with those of GDB 13, for the same commands about the same programs.
 
 Every pair of answers that are not equal is a row of `differences/`, with both answers and the reason.
 """
@@ -31,9 +31,9 @@ USUAL = [
     "scripting_words", "shapes_running", "steps_running", "steps_stack", "stock_types", "stock_values",
     "steps_session", "twins_units", "vault_hw", "warehouse_words", "watch_location", "watch_read", "watch_words",
 ]
-"""Sessions that have every command, option, format and operator which any session has; the shortest such. A command
-that is there may still be one whose answer does not depend on much: of steps and of accesses to watched memory there
-are some more.
+"""The shortest sessions that together contain every command, option, format and operator of any session. There are
+additional sessions for steps and for accesses to watched memory, because the answers of the commands in the shortest
+sessions may depend on little.
 """
 
 

@@ -21,8 +21,9 @@ def library(translation_cache: None) -> RuntimeLibrary:
 
 @pytest.fixture(scope="session")
 def kernels() -> Path:
-    """The client's kernels for gfx90a, so that it needs no compiler. A test compares them with their source, and
-    ``python tests/host/conftest.py`` builds them anew."""
+    """The client's kernels for gfx90a, which are built so that the client needs no compiler. A test compares them with
+    their source, and ``python tests/host/conftest.py`` builds them again.
+    """
     return BUILT
 
 

@@ -184,7 +184,7 @@ class Queue:
     ) -> bytes:  # fmt: skip
         """Launch a kernel with explicit arguments; the hidden ones of code object version 5 follow them.
 
-        Gives the packet.
+        Returns the packet.
         """
         dimensions = len(grid)
         full = [*workgroup, *(1,) * (3 - dimensions), *grid, *(1,) * (3 - dimensions)]

@@ -80,8 +80,9 @@ def registered(
     folder: Path, library: RuntimeLibrary, data: bytes, soname: str, size: int | None = None,
     sources: tuple[str, str] = (HIP, PROGRAM),
 ) -> tuple[bytes, str]:
-    """The bytes that a HIP of this name reads from a program's fat binary, ``size`` of them, and what was written on
-    standard error."""
+    """The first ``size`` bytes that a HIP library of this name reads from a program's fat binary, and the text on
+    standard error.
+    """
     compiler = shutil.which("cc") or shutil.which("clang-22")
     assert compiler is not None
     (folder / "map").write_text("hip_4.2 { global: *; };")

@@ -1,5 +1,6 @@
-"""What a program does while rocdbg looks at it: it removes queues, frees memory, does not answer, and says that it is
-another process."""
+"""Programs that interfere while rocdbg examines them: they remove queues, free memory, do not answer, and claim to be
+another process.
+"""
 
 from __future__ import annotations
 

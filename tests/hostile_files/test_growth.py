@@ -1,4 +1,5 @@
-"""Small files that would take time or memory by the square of their size: their parts overlap, or are shared.
+"""Small files that would take time or memory proportional to the square of their size: their parts overlap, or are
+shared.
 
 Each row would take far more than the 5 s of processor time that a child has if its limit did not exist.
 """

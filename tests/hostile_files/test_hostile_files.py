@@ -1,6 +1,6 @@
-"""A table of hostile files: each ends in a result or in an error of one line, and the session lives on.
+"""A table of hostile files: each gives a result or an error of one line, and the session continues.
 
-A row is a name, what makes the file, and a part of an error that must come (empty: none has to).
+A row is a name, the function that makes the file, and part of the required error (empty: no error is required).
 """
 
 # ruff: noqa: E501  (tables)

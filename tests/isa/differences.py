@@ -1,13 +1,13 @@
-"""Texts of which rocdbg's assembler and LLVM's think differently, and may: `assembler_differences.txt`.
+"""Texts on which rocdbg's assembler and LLVM's are allowed to disagree: `assembler_differences.txt`.
 
-A row is one text for one target, what rocdbg makes of it, what LLVM makes of it (hexadecimal bytes, or ``-`` where it
-is refused), under a heading that says why. It excuses this text with these two answers and nothing else.
+A row is one text for one target, rocdbg's result and LLVM's (hexadecimal bytes, or ``-`` if the text is rejected),
+under a heading that states the reason. It permits only these two results for this text.
 
     python -m tests.isa.differences
 
-writes the file anew: rows keep their place under their heading, those that no longer differ go, and what differs for
-no reason yet is put under ``# ?``, which fails until somebody has found the reason. Read the difference before it is
-committed.
+writes the file again: rows keep their places under their headings, rows that no longer differ are removed, and
+differences without a reason are listed under ``# ?``, which fails until the reason is found. Read the changes before
+committing them.
 """
 
 from __future__ import annotations

@@ -46,8 +46,9 @@ def llvm_assembler(target: str, lines: list[str]) -> list[bytes | None]:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", TARGETS)
 def test_generated_encodings(target: str) -> None:
-    """Every text gives its bytes again, or those that LLVM gives it where several encodings have the same text, or LLVM
-    refuses it too, or a row has both answers."""
+    """Every text is assembled to its bytes, or to LLVM's bytes if several encodings have the same text; or LLVM rejects
+    it too; or a row has both answers.
+    """
     different, same = generated(target)
     assert same > 100
     assert different
@@ -57,16 +58,18 @@ def test_generated_encodings(target: str) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", TARGETS)
 def test_mistyped(target: str) -> None:
-    """What LLVM refuses is refused, what it takes has the same bytes: printed instructions with other registers,
-    numbers and modifiers. ``python -m tests.isa.soak.typed_soak`` is the long form."""
+    """Printed instructions with other registers, numbers and modifiers: the assembler rejects what LLVM rejects, and
+    otherwise gives the same bytes. ``python -m tests.isa.soak.typed_soak`` is the long form.
+    """
     assert not_in_rows(target, mistyped(target)) == []
 
 
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", TARGETS)
 def test_operands_in_all_notations(target: str) -> None:
-    """As `test_mistyped`, of operands as numbers of any notation and size, expressions, floating-point numbers at their
-    limits, registers by list and expression. ``typed_soak --operands`` is the long form."""
+    """As `test_mistyped`, for operands as numbers of any notation and size, expressions, floating-point numbers at
+    their limits, registers by list and expression. ``typed_soak --operands`` is the long form.
+    """
     assert not_in_rows(target, in_all_notations(target)) == []
 
 

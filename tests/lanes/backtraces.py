@@ -1,7 +1,7 @@
-"""The call chain of a wave as it really is, from its calls and returns, against what the debugger unwinds.
+"""The real call chain of a wave, from its calls and returns, compared with the debugger's unwinding.
 
-Beside return addresses the registers are compared that a called function preserves: those of each caller with what they
-were at its call.
+The comparison covers return addresses and the registers that a called function preserves: those of each caller must be
+as at its call.
 """
 
 from __future__ import annotations

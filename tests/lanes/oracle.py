@@ -1,8 +1,9 @@
-"""What the lanes of a wave really do next, from its instructions one by one, against what the debugger says of them.
+"""The lanes' real next instructions, from single steps of a wave, compared with the debugger's positions of the lanes.
 
-A wave is stepped through its kernel while every instruction's address, EXEC and calls are noted. At some of the stops
-the debugger is asked where each inactive lane is. Afterwards the notes tell what was right: the innermost frame that
-the lane was active at the beginning of, and the first instruction of a source line it executed next in that frame.
+A wave is stepped through its kernel while every instruction's address, EXEC and calls are noted. At some of the stops,
+the debugger reports the position of each inactive lane. Afterwards, the notes show the right position: the innermost
+frame at whose beginning the lane was active, and the next instruction with a source line that it executed in that
+frame.
 """
 
 from __future__ import annotations

@@ -52,9 +52,10 @@ set language auto"""
 
 
 def differences(debugger: rocdbg.Debugger, turn: int) -> list[tuple[str, int, str, str]]:
-    """Where the frames of all lanes together are not those of each lane alone: setting, lane, together, alone.
+    """Differences between the frames of all lanes computed together and those of each lane alone: setting, lane,
+    together, alone.
 
-    In ``./test`` settings take turns: one of three is looked at at each stop.
+    In ``./test``, settings take turns: one of three is examined at each stop.
     """
     session, shell = debugger.session, debugger.shell
     thread = session.focus.need_running().thread

@@ -1,6 +1,6 @@
-"""LLVM assembly that clang makes of the demo kernels: read, checked, lowered; the DWARF is what clang's own says.
+"""clang's LLVM assembly for the demo kernels: read, checked, and lowered; the DWARF agrees with clang's own.
 
-Where stack slots are is taken from the machine IR of the same assembly, where globals are from the symbols of the
+The places of stack slots come from the machine IR of the same assembly; those of globals come from the symbols of the
 checked-in object, whose DWARF clang wrote.
 """
 

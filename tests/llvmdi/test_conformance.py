@@ -1,6 +1,6 @@
 """The rules of the text as a table: small expressions and modules, and which rule each breaks (none: well-formed).
 
-`test_rules.py` has the words of every rule; here is what the rules allow and forbid at their edges.
+`test_rules.py` has the message of every rule; this table has the limits of what the rules allow and forbid.
 """
 
 # ruff: noqa: E501  (tables)

@@ -1,6 +1,6 @@
 """The worked examples of the text: read, checked, evaluated, made canonical, lowered, the DWARF evaluated.
 
-Each is a file in examples/, as the text has it, with values where the text has none.
+Each is a file in examples/, copied from the text, with values where the text has none.
 """
 
 from __future__ import annotations

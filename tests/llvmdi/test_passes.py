@@ -1,6 +1,6 @@
-"""What LLVM's passes leave of a kernel's debug information: evaluator and the DWARF lowered from it agree everywhere.
+"""A kernel's debug information after LLVM's passes: the evaluator and the lowered DWARF agree everywhere.
 
-Every value that a record speaks of is given a place and a value; all variables are asked for at all instructions.
+Every value in a record gets a place and a value; all variables are evaluated at all instructions.
 """
 
 from __future__ import annotations

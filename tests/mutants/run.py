@@ -1,10 +1,10 @@
-"""Put faults of `mutants.toml` in, one at a time, and see whether the tests that they name catch them.
+"""Insert the faults of `mutants.toml`, one at a time, and check whether the tests that they name catch them.
 
     python -m tests.mutants.run [--usual] [--find] [-j N] [WORD...]
 
-A WORD narrows it to mutants with it in their name or file. ``--find`` runs whole files or folders that are named in
-place of a test, and writes the first test that fails into the table. Nothing on disk is changed otherwise: each mutant
-is a process in which the import of one module finds other text. Exit status 1 if one is not caught.
+A WORD selects the mutants with that word in their name or file. ``--find`` runs whole files or folders that are named
+in place of a test, and writes the first failing test into the table. Nothing else on disk is changed: each mutant is a
+process in which the import of one module finds other text. The exit status is 1 if a mutant is not caught.
 """
 
 from __future__ import annotations

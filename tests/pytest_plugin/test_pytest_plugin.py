@@ -17,9 +17,9 @@ Run = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, request: pytest.FixtureRequest) -> Run:
-    """Runs a test suite with the plug-in, which is there anyway where rocdbg is installed.
+    """Runs a test suite with the plug-in, which an installed rocdbg provides automatically.
 
-    Those that run kernels need a process of their own: pytester forgets all modules that a run has imported.
+    Tests that run kernels need their own process, because pytester forgets all modules that a run has imported.
     """
     there = request.config.pluginmanager.has_plugin("rocdbg")
 

@@ -129,9 +129,10 @@ def look(session: Session, focus: Focus, item: int, values: Values, lines_only: 
 
 
 def wrong(optimised: Values, plain: Values, called_often: frozenset[str]) -> list[str]:
-    """What was recovered and is not what the unoptimised code has.
+    """Recovered values that differ from those of the unoptimised code.
 
-    Of functions in ``called_often`` any call's values will do; other variables must have had one value only.
+    For functions in ``called_often``, the values of any call are accepted; other variables must have had only one
+    value.
     """
     found = []
     for (key, item), seen in optimised.of.items():

@@ -1,6 +1,6 @@
-"""Recovered values in two forms, evaluated and compiled: what tracepoints collect at every line of optimised kernels.
+"""Recovered values in two forms, evaluated and compiled: the data of tracepoints at every line of optimised kernels.
 
-The first wave at each place is looked at by the evaluator in both sessions, so that kernels run in several waves.
+The evaluator handles the first wave at each place in both sessions, so kernels run in several waves.
 """
 
 from __future__ import annotations

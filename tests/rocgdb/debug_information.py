@@ -1,8 +1,8 @@
-"""Debug information as a tree of entries, written out as assembly text for LLVM's assembler.
+"""Debug information as a tree of entries, written as assembly text for LLVM's assembler.
 
-The assembler and the linker resolve labels and symbols, so addresses in it are those of the code it is linked with.
-Abbreviations are made as needed. Nothing here is rocdbg's own: codes are from the DWARF 5 standard and from the tables
-of the two AMDGPU documents.
+The assembler and the linker resolve labels and symbols, so its addresses are those of the code with which it is linked.
+Abbreviations are made as needed. Nothing here comes from rocdbg itself: codes are from the DWARF 5 standard and from
+the tables of the two AMDGPU documents.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The program of ROCgdb's dw2-lane-pc test in words of our own: code by the compiler, debug information by hand.
+"""The program of ROCgdb's dw2-lane-pc test, rewritten: code by the compiler, debug information by hand.
 
-What stands in the debug information is what that test puts there: no language, no ranges of the unit; lane PCs of most
-functions from one procedure (undefined for lanes that were not active on entry), of ``part_ways`` from a location list
-around three ifs, whose waiting lanes are at the other arm's first line or past the end; of ``by_index`` "somewhere".
-`Variant` says in which of the ways open to a producer it is written.
+The debug information equals that of the test: no language, and no ranges of the unit. The lane PCs of most functions
+come from one procedure (undefined for lanes that were not active on entry). Those of ``part_ways`` come from a location
+list around three ifs, whose waiting lanes are at the first line of the other branch or past the end; those of
+``by_index`` are "somewhere". `Variant` selects one of the encodings that a producer may use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What ROCgdb's tests of lanes, addresses and call stacks expect, command by command.
+"""The expectations of ROCgdb's tests of lanes, addresses and call stacks, command by command.
 
-Each row is a command and a regular expression for what it prints, as in those tests; an empty one for no output.
+Each row is a command and a regular expression for its output, as in those tests; an empty one means no output.
 """
 
 from __future__ import annotations

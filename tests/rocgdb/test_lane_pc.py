@@ -1,7 +1,7 @@
-"""ROCgdb's dw2-lane-pc test: what it expects holds, in whichever way the debug information is written.
+"""ROCgdb's dw2-lane-pc test: its expectations hold for every encoding of the debug information.
 
-A golden file has comment lines and commands behind ``(rocdbg) `` with what they print below.
-``ROCDBG_UPDATE_GOLDEN=1`` writes the files anew; read the difference before committing it.
+A golden file has comment lines, and commands after ``(rocdbg) `` with their output below. ``ROCDBG_UPDATE_GOLDEN=1``
+writes the files again; read the difference before committing it.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def run(golden: str, path: Path) -> str:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_session(path: Path, built: Built, tmp_path: Path) -> None:
-    """``execution_*``: what ROCgdb's lane-execution test has, where nothing says where lanes wait; ``plain_*``: where
-    the machine code does.
+    """``execution_*``: ROCgdb's lane-execution test, without information about the positions of waiting lanes;
+    ``plain_*``: the machine code determines these positions.
     """
     expected = path.read_text(encoding="utf-8")
     plain = path.stem.startswith(("execution", "plain"))

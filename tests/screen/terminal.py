@@ -1,6 +1,6 @@
-"""The real program on a terminal that only exists in memory: pyte shows what a person would see.
+"""The real program on a terminal that exists only in memory: pyte provides the visible screen.
 
-Nothing here waits for a time: `wait` returns when the screen satisfies a condition, however slow the machine is.
+Nothing here waits for a fixed time: `wait` returns when the screen satisfies a condition, however slow the machine is.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ PROMPT = "(rocdbg)"
 
 
 class Terminal:
-    """A program on a terminal of a size. Use as a context manager; the program is ended with it.
+    """A program on a terminal with a given size. It is a context manager, whose end terminates the program.
 
-    ``folder`` is its home; ``where`` it runs.
+    ``folder`` is its home; ``where`` is its current directory.
     """
 
     def __init__(
@@ -124,9 +124,9 @@ class Terminal:
             self._read(0.05)
 
     def wait_for_prompt(self, *prompts: str, since: int = 0) -> str:
-        """Wait until what has come since some byte ends with a prompt; gives what stands before that.
+        """Wait until the output since some byte ends with a prompt; return the output before the prompt.
 
-        For terminals on which nothing is drawn again.
+        For terminals that are never redrawn.
         """
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:

@@ -1,6 +1,6 @@
-"""The full-screen mode as a person sees it: whole screens of the real program, at two sizes.
+"""The full-screen mode: whole screens of the real program, at two sizes.
 
-The screens are in golden/; ROCDBG_UPDATE_GOLDEN=1 writes them anew. A line of them is a line of the terminal.
+The screens are in golden/; ROCDBG_UPDATE_GOLDEN=1 writes them again. Each line of a file is a line of the terminal.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def _object(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str, int
 def assembled(_object: Callable[[str, str, int], Path]) -> Iterator[Callable[..., Assembled]]:
     """``assembled(target, code, wave_size=..., items=..., groups=..., vgprs=..., directives=...)`` dispatches a kernel.
 
-    ``directives`` are further lines of the kernel descriptor. Wave size and work-items default to the target's 64
-    (up to GFX9) or 32. Labels that `Assembled.at` is to find must be ``.globl``.
+    ``directives`` are further lines of the kernel descriptor. Wave size and work-items default to the target's 64 (up
+    to GFX9) or 32. Labels for `Assembled.at` must be ``.globl``.
     """
     made: list[Assembled] = []
 

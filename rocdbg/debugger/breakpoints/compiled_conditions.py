@@ -415,8 +415,8 @@ class NativeConditions:
         return not isinstance(place.conditions.get((text, self._parts.settings.input_radix), ""), str)
 
     def _catch(self, place: Place | None, made: Catchpoint, address: int) -> Condition | None:
-        """Return the check that lets waves pass where a catchpoint's event cannot happen; where a wave stops, the event
-        is examined and counted by the debugger.
+        """Return the check that lets waves pass where a catchpoint's event cannot happen; where a wave stops, the
+        debugger examines and counts the event.
         """
         guard = made.guard(made, address)
         if place is not None and place.active is not None and made.condition is not None:

@@ -216,9 +216,9 @@ class Data:
                 self._inferior.state_changed()
 
     def lanes_where(self, text: str, thread: int, lanes: int, level: int = 0) -> int:
-        """Return, as a mask, those of ``lanes`` for which an expression is non-zero when it is evaluated in the lane's
-        frame at a given level. Facts that are the same for all lanes of a wave are computed once: the tree, and the
-        names, scopes and rules of the code there.
+        """Return the mask of those ``lanes`` for which an expression is non-zero, evaluated in the lane's frame at a
+        given level. The tree, the names, the scopes and the unwind rules are the same for all lanes of a wave, and are
+        computed only once.
         """
         held = 0
         environment: ProgramEnvironment | None = None

@@ -93,9 +93,9 @@ class DescribedLanes:
         self, variable: Variable, what: Expression | LocationList, context: FrameContext,
         places: Sequence[LoadedAddress],
     ) -> bool:
-        """Whether the value that a location describes at the frame's PC is also that of a lane which is at one of
-        ``places``, if it is not known at which. The location must have the same description at all these places:
-        memory, or vector registers that the lane does not write.
+        """Whether a location at the frame's PC also describes the value of a lane that is at an unknown one of several
+        ``places``. The location must have the same description at all these places: memory, or vector registers that
+        the lane does not write.
         """
         try:
             return self._are_known_at(variable, what, context, places)

@@ -49,8 +49,8 @@ class FunctionExec(Struct, frozen=True):
         return wakes or bool(join and self.joins[join - 1] >= end)
 
     def next_event(self, address: FileAddress) -> FileAddress:
-        """Return the end of the straight-line code from ``address`` on in which only the last instruction can change
-        EXEC.
+        """Return the end of the straight-line code that begins at ``address`` and in which only the last instruction
+        can change EXEC.
         """
         index = bisect_right(self.events, address)
         return FileAddress(self.events[index] if index < len(self.events) else self.high)

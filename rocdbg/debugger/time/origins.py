@@ -45,8 +45,8 @@ class OriginStep(Struct, frozen=True):
 
 class Origin(Struct, frozen=True):
     """The writes of a value, latest first, and a short description of its origin. If the origin is an arithmetic
-    instruction, ``operands`` are the texts and values of its operands. ``cut``: there were more than `MAX_STEPS`
-    writes.
+    instruction, ``operands`` are the texts and values of its operands. ``cut`` is true if there were more than
+    `MAX_STEPS` writes.
     """
 
     steps: tuple[OriginStep, ...]

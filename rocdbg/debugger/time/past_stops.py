@@ -1,4 +1,4 @@
-"""Where the program would have stopped in the past: at breakpoints, and where watched values changed.
+"""The stops that the program would have made in the past: at breakpoints, and at changes of watched values.
 
 The past is searched backwards from the present, in pieces of growing size. Each piece is executed again, and the target
 stops wherever it would have stopped then. A piece with many stops is halved, because only the latest are needed. If

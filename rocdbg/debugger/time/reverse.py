@@ -59,8 +59,8 @@ class Backwards(Struct):
         return self.runner.step_done(self.runner.top_frame(scope).function != before.function)
 
     def run_ahead(self, scope: Focus, over: bool, count: int) -> tuple[int, StopEvent | None]:
-        """Go back over up to ``count`` instructions without examining each of them. Return how many they were, and an
-        event, which is always None.
+        """Go back over up to ``count`` instructions without examining each of them. Return their number, and an event,
+        which is always None.
         """
         if not self.runner.parts.state.plans or self.runner.watcher.all():
             return 0, None

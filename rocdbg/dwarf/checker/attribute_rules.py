@@ -1,6 +1,6 @@
 """Rules about attributes: the tags and classes they may have, what they refer to, and the results of their expressions.
 
-An expression breaks a rule if it is ill-formed whatever the contents of registers and memory are.
+An expression breaks a rule if it is ill-formed for any contents of registers and memory.
 """
 
 from __future__ import annotations
@@ -241,8 +241,8 @@ class AttributeRules:
             self._findings.at_entry(rule, error.detail, entry)
 
     def _probe(self, rule: str, entry: Entry, value: Exprloc | Loclist | None, ask: _Ask) -> None:
-        """Evaluate an attribute at the addresses where it applies; report it if it is ill-formed whatever the contents
-        of registers and memory are.
+        """Evaluate an attribute at the addresses where it applies; report it if it is ill-formed for any contents of
+        registers and memory.
         """
         if self._findings.has("reference", *entry.die.unit.entries.where(entry.offset)):
             return  # a broken reference, which was reported: the object cannot be known

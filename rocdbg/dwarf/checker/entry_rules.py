@@ -21,8 +21,8 @@ _SIZES = (At.BYTE_SIZE, At.BIT_SIZE)
 
 
 def entry_problems(die: Die, tags: Mapping[int, int]) -> Iterator[tuple[str, str]]:
-    """Yield the rule and the message for everything that an entry lacks or has in a wrong form; ``tags`` holds the tags
-    of all entries by offset.
+    """Yield the rule and the message for every missing or wrong attribute of an entry; ``tags`` holds the tags of all
+    entries by offset.
     """
     if die.tag in _CALL_PARAMETERS:
         yield from _call_parameter(die, tags)

@@ -28,8 +28,8 @@ _AUGMENTATION = re.compile(r"(\[[^:\[\]]+:v(0|[1-9]\d*)\.(0|[1-9]\d*)(:[^\]]*)?\
 
 
 def augmentation_problem(text: str, is_theirs: bool = False) -> str | None:
-    """What is wrong with an augmentation string of the extensions (A.3.1.1); None if nothing is wrong. Unless it is
-    known that the string ``is_theirs``, also None if its beginning shows that it is not.
+    """The problem with an augmentation string of the extensions (A.3.1.1); None if there is none. Also None if the
+    beginning of the string shows that it is not of the extensions, unless ``is_theirs`` says that it is.
     """
     if _AUGMENTATION.fullmatch(text) or not (text.startswith("[") or is_theirs):
         return None

@@ -1,4 +1,4 @@
-"""Prepares attributes for evaluation: returns their expressions in the form of the text, whatever their producer's
+"""Prepares attributes for evaluation: returns their expressions in the form of the text, regardless of their producer's
 conventions.
 
 `rocdbg.dwarf.reader.results` evaluates them. Code that displays expressions, watches them for changes or compiles them
@@ -45,7 +45,7 @@ def values_of(entry: Die, code: int) -> list[AttributeValue]:
 def first_expression(entry: Die, codes: Iterable[int]) -> Exprloc | Loclist | None:
     """The first of several attributes that an entry has as an expression or a location list; None if it has none.
 
-    The class of its form determines the meaning of a vendor attribute, whatever the unit's augmentation.
+    The class of its form determines the meaning of a vendor attribute, regardless of the unit's augmentation.
     """
     for code in codes:
         for value in values_of(entry, code):

@@ -1,7 +1,8 @@
 """The nested IF/THEN/ELSE lane PC example of the AMDGPU documents, in every dialect.
 
-At `e` the documents name `__divergent_lane_pc`; the prose, and what the program does, ask for
-`__divergent_lane_pc_1_then`. `DW_OP_deref_type 64` gives bits where bytes are meant. Both are corrected here.
+At `e` the documents name `__divergent_lane_pc`, but the prose and the program's behaviour require
+`__divergent_lane_pc_1_then`. `DW_OP_deref_type 64` gives a number of bits where bytes are meant. Both are corrected
+here.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What the tables of this folder are written in: expressions as text, results as text, and one small world.
+"""The notation of the tables in this folder: expressions as text, results as text, and one small world.
 
-An expression is operations separated by `;`, without their prefixes: `regx 32; push_lane; lit4; mul; offset`.
-Operands are numbers, `x:00ff` (bytes), `[...]` (a nested expression), `u32` (a base type entry), `$name` (an entry of
-`dies`), `@label` (a branch target; `label:` stands before an operation). The codes below are written down from the
-standard and from the tables of the documents, so that the tests do not use the library's own table to encode.
+An expression is operations separated by `;`, without their prefixes: `regx 32; push_lane; lit4; mul; offset`. Operands
+are numbers, `x:00ff` (bytes), `[...]` (a nested expression), `u32` (a base type entry), `$name` (an entry of `dies`),
+`@label` (a branch target; `label:` precedes an operation). The codes below are copied from the standard and from the
+tables of the documents, so that the tests do not use the library's own table to encode.
 
-A result reads `0x5` (generic type), `s32 -1` (typed), `mem5 0x10 lane5`, `mem0 0x10.3` (bit 3), `reg32`, `reg32+8` (bits),
-`implicit`, `pointer`, `composite`, `undefined`, several places joined by ` | `; `ill-formed`, `error` (evaluation error).
-`{32: 0x1, 8+16: 0x0}` after a location is what is read there: bits, offset in bits, value.
+A result reads `0x5` (generic type), `s32 -1` (typed), `mem5 0x10 lane5`, `mem0 0x10.3` (bit 3), `reg32`, `reg32+8`
+(bits), `implicit`, `pointer`, `composite`, `undefined`, several places joined by ` | `; `ill-formed`, `error`
+(evaluation error). `{32: 0x1, 8+16: 0x0}` after a location gives the contents read there: bits, offset in bits, value.
 """
 
 # ruff: noqa: E501  (a case is a line)

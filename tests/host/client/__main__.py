@@ -1,8 +1,8 @@
-"""A program that uses the runtime library through ctypes, a function of it for each concern.
+"""A program that uses the runtime library through ctypes, with one function for each subject.
 
     client CODE_OBJECT [NAME...]
 
-Each function of the modules here whose name begins with ``check_`` is run; a line says ``NAME: ok`` or what went wrong.
+Each function of the modules here whose name begins with ``check_`` is run; a line reports ``NAME: ok`` or the problem.
 """
 
 from __future__ import annotations

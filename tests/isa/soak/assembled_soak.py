@@ -1,9 +1,9 @@
 """Compare the decoder with LLVM's assembler, for targets that LLVM cannot disassemble (GFX6, GFX7).
 
-Run by hand: ``python -m tests.isa.soak.assembled_soak gfx700 [--every N] [--show N]``. Both ways round: generated
-encodings are decoded and their texts assembled, which must give back their bytes; and texts of GFX8, GFX9 and GFX10
-are assembled, of which those that the target takes must decode to what the assembler prints. Exit status 1 if fewer
-than 99.9 % agree.
+Run by hand: ``python -m tests.isa.soak.assembled_soak gfx700 [--every N] [--show N]``. In one direction, generated
+encodings are decoded and their texts assembled, which must give the same bytes. In the other, texts of GFX8, GFX9 and
+GFX10 are assembled, and those that the target accepts must decode to the text that the assembler prints. Exit status 1
+if fewer than 99.9 % agree.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def decoded(decoder: Decoder, words: Sequence[int]) -> list[tuple[bytes, str]]:
 
 
 def _untold(text: str, difference: int) -> bool:
-    """Whether these bits are some that no text shows, be it ours or LLVM's: of sources that an export has switched off,
-    of s_waitcnt that belong to no counter, of the number of a scalar pair.
+    """Whether neither rocdbg's nor LLVM's text shows these bits: those of sources that an export has switched off,
+    those of s_waitcnt that belong to no counter, those of the number of a scalar pair.
     """
     name = text.partition(" ")[0]
     if name == "exp":

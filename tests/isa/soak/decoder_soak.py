@@ -1,8 +1,8 @@
 """Compare the decoder with LLVM's disassembler on systematically generated encodings, legal and illegal.
 
 Run by hand: ``python -m tests.isa.soak.decoder_soak gfx90a [--wave64] [--every N] [--show N]``. Every disagreement on
-the words of `rocdbg.isa.generate.sample_words` is counted under its class: layout, mnemonic and what differs. Exit
-status 1 if fewer than 99.9 % agree.
+the words of `rocdbg.isa.generate.sample_words` is counted under its class: layout, mnemonic and kind of difference.
+Exit status 1 if fewer than 99.9 % agree.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Texts of operands as people may write them: numbers of every notation and size, expressions, floating-point numbers
-at the limits of their formats, registers by range, list and expression, marks of sources."""
+at the limits of their formats, registers by range, list and expression, source modifiers.
+"""
 
 from __future__ import annotations
 

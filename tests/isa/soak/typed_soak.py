@@ -1,10 +1,10 @@
-"""Compare rocdbg's assembler with LLVM's: what one refuses the other must refuse, what they take has the same bytes.
+"""Compare rocdbg's assembler with LLVM's: both must reject the same texts, and give the same bytes for all others.
 
-Run by hand: ``python -m tests.isa.soak.typed_soak gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts
-are printed instructions and mutations of them, or, with ``--operands``, printed ones with an operand of
-`typed_operands`. Every disagreement that is not a row of `tests/isa/differences.py` is counted under its
-class: who refuses it and why. LLVM slips in ways of its own, so a class has to be read. Exit status 1 if fewer than
-98 % agree.
+Run by hand: ``python -m tests.isa.soak.typed_soak gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts are
+printed instructions and mutations of them, or, with ``--operands``, printed ones with an operand of `typed_operands`.
+Every disagreement that is not a row of `tests/isa/differences.py` is counted under its class: the assembler that
+rejects it, and the reason. LLVM has faults of its own, so each class has to be read. Exit status 1 if fewer than 98 %
+agree.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from tests.isa.soak.mistyped import texts
 
 
 def spelled_freely(target: str, found: Sequence[Difference]) -> list[Difference]:
-    """Those that we take, and LLVM too if they are written as the decoder prints them: modifiers in another order,
-    lists with brackets too many."""
+    """Texts that rocdbg accepts, and that LLVM accepts in the form that the decoder prints: modifiers in another order,
+    lists with superfluous brackets.
+    """
     oracle, decoder = llvm.Assembler(target), decoder_for(target)
     taken = [one for one in found if one.ours and not one.theirs]
     printed = [decoder.decode(bytes.fromhex(one.ours)).text for one in taken]

@@ -1,6 +1,6 @@
-"""What compilers make of the C++ language, on each target, against the same source compiled for the host.
+"""Compiled C++ on each target, compared with the same source compiled for the host.
 
-In ``./test`` each kernel runs in one optimised and one unoptimised build of those here, in `make truth` in all.
+In ``./test``, each kernel runs in one optimised and one unoptimised build; in `make truth`, in all builds.
 """
 
 from __future__ import annotations

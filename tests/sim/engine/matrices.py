@@ -70,9 +70,9 @@ def accumulator(shape: Shape, value: np.ndarray) -> np.ndarray:
 
 
 def place(k: int, depth: int, bits: int, wave: int) -> tuple[int, int]:
-    """GFX12: which 16 lanes have element k of a row of ``depth``, and as which element.
+    """GFX12: the group of 16 lanes that holds element k of a row of ``depth`` elements, and the element's index in it.
 
-    A group has eight successive ones (in wave64 four, of numbers that have more than four bits); then the next group.
+    Each group in turn holds eight successive elements (four in wave64, for numbers with more than four bits).
     """
     if wave == 32:
         return k // 8 % 2, k // 16 * 8 + k % 8

@@ -1,7 +1,7 @@
 """The native builder and the reference builder give the same state, from random states.
 
-The programs mix forms on purpose: masks written and read in one run of lane code, scalar instructions
-between, EXEC changes, partial writes.
+The programs mix forms on purpose: masks written and read in one run of lane code, scalar instructions in between,
+changes of EXEC, partial writes.
 """
 
 from __future__ import annotations

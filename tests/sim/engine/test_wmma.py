@@ -352,8 +352,9 @@ cc424418 1c421100 567855d0 55d055d0  neg_hi:[0,0,1]
 cc424418 9c421100 56785530 55305530  neg_lo and neg_hi:[0,0,1]
 cc424718 fc421100 56785530 55305530  all
 """
-"""v_wmma_f16_16x16x16_f16 of all (1, 2), all (3, 4) and -5 (or a constant, of zeros): the first register of D on a
-gfx1100 and on a gfx1201."""
+"""v_wmma_f16_16x16x16_f16 with all elements (1, 2), all (3, 4), and -5 (or a constant, with zeros): the first register
+of D on a gfx1100 and on a gfx1201.
+"""
 
 
 CASES = [

@@ -1,9 +1,9 @@
-"""Compiles forms in both tiers, runs them, and holds them to what they declare.
+"""Compiles forms in both tiers, runs them, and compares their accesses with their operands.
 
     python -m tests.sim.forms.compiling [TARGET...] [--every N] [--mode HEX] [--exceptions]
 
-LLVM aborts the process if it meets what it cannot translate, so batches are worked on in processes of their own; one
-in whose process something goes wrong is halved until one form is left.
+LLVM aborts the process if it cannot translate something, so each batch runs in a separate process. A batch with a
+problem is halved until one form remains.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The forms of instructions: one example of each way in which an instruction's operands and fields can be chosen.
+"""The forms of instructions: one example of each combination of kinds of operands and fields.
 
 Two encodings are the same *form* if they have the same name and encoding, operands of the same kinds and widths (each
-special register is a kind of its own), the same signs and halves, and the same modifiers, of which the small ones
-count with their values.
+special register is a kind of its own), the same signs and halves, and the same modifiers; small modifiers must also
+have the same values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Forms that show every operand kind of every instruction: held to their operands, compiled and run in both tiers.
+"""Forms that cover every operand kind of every instruction: compared with their operands, compiled and run in both
+tiers.
 
-``make truth`` holds all forms of all targets to their operands, and compiles them. ``./test`` takes the first
-target of each family: it looks at one form in three, and compiles one form of each instruction, of those that
-`tests.sim.semantics.test_both_builders` compiles in both tiers one in four.
+``make truth`` compares the accesses of all forms of all targets with their operands, and compiles the forms. ``./test``
+uses the first target of each family: it examines one form in three, and compiles one form of each instruction, or of
+one in four instructions that `tests.sim.semantics.test_both_builders` compiles in both tiers.
 
 `python -m tests.sim.forms.compiling` does the same with every form of every target, in some hours.
 """

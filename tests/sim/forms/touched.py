@@ -1,9 +1,10 @@
-"""What an instruction's translation touches, and what the decoded instruction declares.
+"""The registers that an instruction's translation touches, and those that the decoded instruction names.
 
     python -m tests.sim.forms.touched [TARGET...] [--every N]
 
 `Recorder` is the translator's builder, which notes every register and dword of the transfer buffer that a semantic
-names. A vector register must be among an operand's, a scalar one too or be implied by the instruction (`implied`).
+names. A vector register must belong to an operand; a scalar one must belong to an operand or be implied by the
+instruction (`implied`).
 """
 
 from __future__ import annotations
@@ -198,7 +199,8 @@ def implied(instruction: Instruction, context: Context) -> set[int]:
 
 
 def excess(recorder: Recorder, instruction: Instruction, context: Context, name: str = "f") -> str:
-    """What an instruction's translation touches beyond what it may; empty if nothing (or if it is refused).
+    """The registers that an instruction's translation touches but must not; empty if there are none (or if it is
+    refused).
 
     The function ``name`` is added to the recorder's, unless the instruction is refused.
     """

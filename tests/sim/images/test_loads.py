@@ -306,8 +306,9 @@ def test_hostile_descriptors_stay_in_memory(target: str) -> None:
 
 
 def test_images_before_gfx9() -> None:
-    """Row 8 of the table of tilings is linear, row 0 is not; the last layer has a field of its own; d16 of gfx803 takes
-    a register for each component."""
+    """Row 8 of the table of tilings is linear, row 0 is not; the last layer has a separate field; d16 on gfx803 uses
+    one register for each component.
+    """
     bench = ImageBench(text("gfx803", "image_load", ImageType.TWO_ARRAY, 3), "gfx803")
     image, area, layout = made(bench, ImageType.TWO_ARRAY, "8_8_8_8_UINT", 5, 3, layers=4)
     assert bench.go([4], [2], [3]) is Status.END

@@ -1,6 +1,7 @@
-"""A dispatch whose kernel is a list of words, run by an engine that only knows them: the scheduler on its own.
+"""A dispatch whose kernel is a list of words, run by an engine that knows only these words, to test the scheduler
+alone.
 
-Each word is one instruction of four bytes: ``nop``, ``barrier``, ``signal``, ``first`` (signals, SCC says whether it
+Each word is one instruction of four bytes: ``nop``, ``barrier``, ``signal``, ``first`` (signals; SCC shows whether it
 was the first), ``join`` (waits for the signalled barrier), ``sleep``, ``end``, ``trap2``, ``trap3``, ``illegal``,
 ``missing`` (unsupported), ``back:N`` (jump to instruction N), ``wait:N`` (stay here until wave N ended).
 """

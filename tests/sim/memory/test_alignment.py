@@ -1,5 +1,6 @@
-"""Alignment and bounds of LDS and scalar accesses, as programs of the HSA find the hardware set up: unaligned accesses
-are allowed, atomics must be aligned."""
+"""Alignment and bounds of LDS and scalar accesses, with the hardware settings that HSA programs get: unaligned accesses
+are allowed, atomics must be aligned.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Code made to reach host memory: each way that was once open, and its siblings. Guard pages lie round everything, so
-that whatever slips through is a CRASH."""
+"""Code made to reach host memory: each former escape, and similar attempts. Guard pages surround everything, so that
+any escape is a CRASH.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +98,9 @@ def test_private_memory_with_an_odd_base_stays_private(name: str, odd: int) -> N
 
 @pytest.mark.parametrize("name", ["gfx90a", "gfx1030"])
 def test_private_memory_ends_at_both_ends(name: str) -> None:
-    """A program may set the base of its private memory to anything: that of the waves before and after it stays
-    unreachable."""
+    """A program may set the base of its private memory to any value; the private memory of the waves before and after
+    it stays inaccessible.
+    """
     wave = 64 if name == "gfx90a" else 32
     size = 64 * wave
     code = [

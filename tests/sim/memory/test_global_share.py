@@ -319,8 +319,9 @@ def test_direct_load(target: str, kind: int, value: int) -> None:
 @pytest.mark.parametrize(("kind", "value"), DIRECT)
 @pytest.mark.parametrize("target", ["gfx600", "gfx700", "gfx803", "gfx900", "gfx908", "gfx1010", "gfx1030"])
 def test_direct_operand(target: str, kind: int, value: int) -> None:
-    """Vector arithmetic reads the element in the active lanes, with the modifiers of its operands; what moves single
-    lanes reads it whatever EXEC says."""
+    """Vector arithmetic reads the element in the active lanes, with the modifiers of its operands; instructions that
+    move single lanes read it regardless of EXEC.
+    """
     both = "v_xad_u32 v2, lds_direct, v1, 1" if target.startswith("gfx10") else "v_xor_b32 v2, lds_direct, v1"
     bench = ShareBench(
         f"""v_mov_b32 v3, lds_direct
@@ -364,8 +365,9 @@ def test_direct_operand_beyond_the_lds() -> None:
     ("gfx900", 0xBE8000FE, "s_mov_b32"), ("gfx90a", 0x7E0202FE, "v_mov_b32"), ("gfx1100", 0x7E0202FE, "v_mov_b32"),
 ])
 def test_who_cannot_read_it(target: str, code: int, what: str) -> None:
-    """Shifts with their operands reversed, the scalar unit, and targets without it stop; the first one is to show that
-    the rest of the word does not matter."""
+    """Shifts with reversed operands, the scalar unit, and targets without the operand stop; the first case shows that
+    the rest of the word is valid.
+    """
     bench = ShareBench(f".long {code:#x}", target, 2 << 16, lds=64)
     reads = "src_lds_direct" in what
     assert bench.run() is (Status.END if reads else Status.UNSUPPORTED)

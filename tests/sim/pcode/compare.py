@@ -1,10 +1,8 @@
 """Compare the engine with the pseudocode: ``python -m tests.sim.pcode.compare TARGET [REGEX] [options]``.
 
-For every instruction whose name matches (lower case, all by default) and every encoding it has, random words
-are run on random
-and special values under several MODEs with part of the lanes off. Shown are the instructions that differ,
-with one example
-each, and how many (instruction, encoding) pairs were compared.
+For every instruction whose name matches (lower case, all by default) and every encoding it has, random words are run on
+random and special values under several MODEs, with some lanes off. The output lists the instructions that differ, with
+one example each, and the number of (instruction, encoding) pairs that were compared.
 """
 
 from __future__ import annotations

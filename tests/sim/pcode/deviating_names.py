@@ -1,4 +1,4 @@
-"""Which instructions each pattern of `deviations` excuses: a row per pattern in ``deviating_names.txt``.
+"""The instructions that each pattern of `deviations` matches: a row per pattern in ``deviating_names.txt``.
 
 A pattern that comes to match one more instruction fails until somebody has looked at it::
 

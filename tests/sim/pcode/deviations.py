@@ -1,8 +1,7 @@
-"""Where the text is not followed, and facts the text leaves out.
+"""Deviations from the text, and facts that the text omits.
 
-Hardware (as measured, or as LLVM's back end and AMD's prose documents rely on it) goes before pseudocode.
-``REPLACED`` gives
-the text that is compared against instead of the document's, and why.
+The behaviour of hardware (as measured, or as LLVM's back end and AMD's prose documents describe it) takes precedence
+over the pseudocode. ``REPLACED`` gives the texts that replace the document's in the comparison, and the reasons.
 """
 
 from __future__ import annotations
@@ -218,8 +217,9 @@ def saturating_text(entry: Entry, target: str) -> str:
 
 @cache
 def operands(entry: Entry, target: str) -> dict[str, Operand]:
-    """The operand rows of an entry. Those of VOP3's are taken from the short encoding where there is one: the table has
-    DPP's there for some."""
+    """The operand rows of an entry. VOP3's rows are taken from the short encoding if there is one, because the table
+    has DPP's rows for some.
+    """
     if entry.group in ("SOP1", "SOP2", "SOPC") and (
         not entry.name.endswith("_F16") or re.match("S_(CVT|FLOOR|CEIL|TRUNC|RNDNE)_", entry.name)
     ):

@@ -1,6 +1,6 @@
 """The pseudocode's language: text to a tree of closures.
 
-``compile_text(text)`` gives a function of a `Scope`. Every expression node can be evaluated; those that name storage
+``compile_text(text)`` returns a function of a `Scope`. Every expression node can be evaluated; those that name storage
 can also be resolved to a place (storage, first bit, width, type) and assigned to.
 """
 

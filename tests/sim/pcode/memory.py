@@ -1,8 +1,7 @@
 """Memory instructions against the pseudocode: ``python -m tests.sim.pcode.memory TARGET [REGEX]``.
 
-Words are made by assembling text (llvm-mc-22), since each generation has microcode formats of its own.
-Every active lane has
-an address of its own, so that the order of lanes does not matter. What is compared: registers and all memory.
+Words are made by assembling text (llvm-mc-22), because each generation has different microcode formats. Every active
+lane has a different address, so that the order of lanes does not matter. Registers and all memory are compared.
 """
 
 from __future__ import annotations

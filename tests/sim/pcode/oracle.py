@@ -1,7 +1,7 @@
 """Runs an instruction's pseudocode on a wave.
 
 `Executor` reads operands out of the word's fields (not through the decoder), applies source and result modifiers by the
-types the text uses, and runs the text per active lane, or once where it speaks of the whole wave.
+types the text uses, and runs the text for each active lane, or once if the text is about the whole wave.
 """
 
 from __future__ import annotations

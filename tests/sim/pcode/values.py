@@ -1,8 +1,7 @@
 """Values of the pseudocode: bits with a type, and exact arithmetic on them.
 
-Numbers are unpacked to (sign, integer mantissa, exponent), computed exactly and rounded once. Nothing here uses the
-host's
-floating point but the transcendental functions, which are within an ulp of f64.
+Numbers are unpacked to (sign, integer mantissa, exponent), computed exactly and rounded once. Only the transcendental
+functions use the host's floating point; they are within an ulp of f64.
 """
 
 from __future__ import annotations

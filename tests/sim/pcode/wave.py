@@ -77,8 +77,9 @@ class Wave:
 
 
 class Register(Typed):
-    """D0 and its like: a fixed number of bits, of which the text may write a part; remembers what was written
-    as a float."""
+    """D0 and similar registers: a fixed number of bits, part of which the text may write; records which bits were
+    written as a float.
+    """
 
     def __init__(self, raw: int, bits: int) -> None:
         self.raw, self.bits = raw, bits

@@ -1,4 +1,4 @@
-"""Machine words for every instruction of the pseudocode's tables, and what their fields are.
+"""Machine words for every instruction of the pseudocode's tables, and the values of their fields.
 
 Written from the ISA documents' microcode formats, independently of `rocdbg.isa`: the oracle reads its
 operands here, so a

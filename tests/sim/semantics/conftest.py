@@ -1,8 +1,7 @@
 """Runs single instructions on arrays of lanes: the fixture ``run``.
 
-An instruction is built by hand: source k is in v[8k], the destination in v[100], masks (VCC, carry) are
-arguments. The
-instruction is translated as any block is, compiled, and run on as many waves as the arrays need.
+An instruction is built by hand: source k is in v[8k], the destination in v[100], masks (VCC, carry) are arguments. The
+instruction is translated like any block, compiled, and run on as many waves as the arrays need.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ WAVE = 64
 
 @dataclass
 class Outcome:
-    """What an instruction did: the destination per lane, mask results per lane, scalar state of the
-    last wave.
+    """The results of an instruction: the destination by lane, mask results by lane, scalar state of the last wave.
     """
 
     value: np.ndarray

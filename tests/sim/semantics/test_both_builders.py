@@ -1,6 +1,7 @@
 """Every instruction of these modules, run on one random state by LLVM-compiled code and by the reference builder.
 
-The whole wave state must come out the same, bit for bit: also NaN payloads, masks, SCC, EXEC and untouched registers.
+The whole state of the wave must be equal, bit for bit, including NaN payloads, masks, SCC, EXEC and untouched
+registers.
 """
 
 from __future__ import annotations
@@ -100,8 +101,9 @@ def _copy(block: StateBlock) -> StateBlock:
 
 
 USUAL = [("gfx90a", 0x3F0, 0, 16), ("gfx1100", 0x3F0, 5, 16), ("gfx90a", 0x100, 1, 16), ("gfx1030", 0x200, 2, 16)]
-"""Target, MODE, and which of so many parts of the instructions: in the usual mode; others with flushing, without IEEE
-and DX10_CLAMP."""
+"""Target, MODE, and a part (index, number of parts) of the instructions: the usual mode first; other parts with
+flushing, without IEEE and DX10_CLAMP.
+"""
 MORE = [("gfx90a", 0x3F0, 0, 1), ("gfx1100", 0x3F0, 0, 1), ("gfx90a", 0x100, 1, 4), ("gfx1030", 0x200, 2, 4)]
 
 

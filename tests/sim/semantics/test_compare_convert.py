@@ -149,8 +149,7 @@ def _decode(byte: int, fraction_bits: int, bias: int, kind: str) -> float:
     ("gfx950", "fp8", 3, 7, "e4m3"), ("gfx950", "bf8", 2, 15, "e5m2"), ("gfx1200", "fp8", 3, 7, "e4m3"),
 ])
 def test_fp8(run, target, name, fraction_bits, bias, kind):
-    """Every byte widens to its value, and narrows back to itself; values between go to the nearest even
-    one.
+    """Every byte widens to its value, and narrows back to itself; values in between round to the nearest, ties to even.
     """
     codes = np.arange(256, dtype=np.uint32)
     values = np.array([_decode(b, fraction_bits, bias, kind) for b in range(256)], np.float32)

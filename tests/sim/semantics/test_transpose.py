@@ -45,8 +45,9 @@ def _stop(kernel):
 @pytest.mark.parametrize("bits", [16, 8])
 @pytest.mark.parametrize("wave_size", [32, 64])
 def test_global(assembled, bits, wave_size):
-    """Blocks of 8 lanes with a row of 8 numbers each; in wave64 only lanes 0 to 31 load, and the halves of the wave
-    share the columns."""
+    """Blocks of 8 lanes with a row of 8 numbers in each lane; in wave64, only lanes 0 to 31 load, and the halves of the
+    wave share the columns.
+    """
     size = bits
     dwords = size // 4 * 32 // wave_size
     registers = f"v[4:{3 + dwords}]" if dwords > 1 else "v4"

@@ -1,6 +1,7 @@
-"""Arithmetic exceptions: which instruction raises what, sticky bits, traps, and what a stop says.
+"""Arithmetic exceptions: the exceptions of each instruction, sticky bits, traps, and the text of stops.
 
-The table's rules are those of the ISA documents, with what was measured on gfx1201 where these leave it open.
+The table's rules are those of the ISA documents, completed by measurements on gfx1201 where these do not specify the
+behaviour.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Generated code that crashes: a stop like others, the wave stays where it is, the rest of the machine goes on.
+"""Generated code that crashes: there is an ordinary stop, the wave stays where it is, and the rest of the machine
+continues.
 
-A pointer of the wave's header that the test makes wrong stands for a check that is.
+A wrong pointer in the wave's header simulates a wrong check.
 """
 
 from __future__ import annotations

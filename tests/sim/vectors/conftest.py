@@ -1,7 +1,7 @@
 """Collects the tables of this folder (`*.txt`; the notation is described in notation.py) and runs their programs.
 
-All programs of a table and a target are assembled at once. Each runs in a dispatch of its own, one wave of one group,
-from its first instruction to its end; the state is then compared.
+All programs of a table and a target are assembled at once. Each runs in a separate dispatch with one wave, from its
+first instruction to its end; the state is then compared.
 """
 
 from __future__ import annotations

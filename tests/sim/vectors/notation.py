@@ -1,4 +1,4 @@
-"""What the tables of this folder are written in. One program is one line (indented lines continue it):
+"""The notation of the tables in this folder. One program is one line (indented lines continue it):
 
     instruction; instruction | state before | state after
 
@@ -63,8 +63,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Assignment:
-    """``place`` is "v", "a", "s", a space or the name of a special register, ``index`` its number or byte
-    offset, ``count`` its dwords; ``values`` one per lane (or dword), or a single one for all.
+    """``place`` is "v", "a", "s", a space or the name of a special register, ``index`` its number or byte offset,
+    ``count`` its dwords; ``values`` holds one value for each lane (or dword), or a single one for all.
     """
 
     text: str

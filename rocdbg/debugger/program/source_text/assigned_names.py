@@ -60,11 +60,11 @@ def names_assigned_from(
 ) -> frozenset[str]:
     """Return the names whose values depend on the tokens at some positions.
 
-    The result may contain too many names, but does not lack any. Members and elements count as their objects, and so
-    do the objects that a pointer or reference may lead to. The contents of a bracket after a name (``int x(f())``)
-    count as assigned to it. In a call they also count as assigned to the object whose member is called, and to the
-    objects that the other arguments are or lead to, unless ``takes_values`` says of the function's name that its
-    parameters are neither pointers nor references. All operands of an inline assembly statement count as assigned from
+    The result may contain too many names, but does not lack any. Members and elements count as their objects, and so do
+    the objects that a pointer or reference may lead to. The contents of a bracket after a name (``int x(f())``) count
+    as assigned to it. In a call they also count as assigned to the object whose member is called, and to the objects
+    that the other arguments are or lead to, unless ``takes_values`` reports that the parameters of the function with
+    this name are neither pointers nor references. All operands of an inline assembly statement count as assigned from
     all others. Values that only decide what is executed do not count.
     """
     text = _Text(tokens)
@@ -119,8 +119,8 @@ class _Text:
         self._operand_ends = self._ends_at(frozenset({";", ","}))
 
     def _ends_at(self, ends: frozenset[str]) -> list[int]:
-        """Compute where an expression that begins at each token ends: before one of ``ends``, or before the bracket
-        that closes around it.
+        """For each token, compute the end of an expression that begins there: before one of ``ends``, or before the
+        closing bracket around it.
         """
         found = [len(self._tokens)] * (len(self._tokens) + 1)
         for index in reversed(range(len(self._tokens))):
@@ -160,9 +160,9 @@ class _Text:
                     yield from self._range_of(index + 1)
 
     def _called(self, bracket: int) -> int | None:
-        """Return the index of the name whose arguments or initialisers are in a bracket; for a call of what an
-        expression yields, ``(*g)(...)`` or ``g[k](...)``, that of the expression's last token. None if the bracket
-        is anything else.
+        """Return the index of the name whose arguments or initialisers are in a bracket; for a call of an expression's
+        result, ``(*g)(...)`` or ``g[k](...)``, that of the expression's last token. None if the bracket is anything
+        else.
         """
         index = bracket - 1
         if index < 0:
@@ -264,9 +264,9 @@ class _Text:
 
 
 class _Objects:
-    """The objects that pointers and references may lead to: those whose address is in what is assigned to them (``&x``,
-    or an array's name), those that another pointer there leads to, and all that a reference is made from. Names that
-    are neither dereferenced nor copied to such a name lead nowhere.
+    """The objects to which pointers and references may lead: objects whose address is assigned to them (``&x``, or an
+    array's name), objects to which another assigned pointer leads, and all objects from which a reference is made.
+    Names that are neither dereferenced nor copied to such a name lead nowhere.
     """
 
     def __init__(self, tokens: Sequence[Token], flows: Sequence[_Flow], passed: Set[str]) -> None:
