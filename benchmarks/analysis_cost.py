@@ -39,7 +39,7 @@ END = "    out[gid] = x;\n}\n"
 
 
 def branches(count: int) -> str:
-    """Small ifs, one behind the other."""
+    """Small ifs, one after the other."""
     return "".join(
         f"    if (x & {1 + k % 61}) {{ out[x & 63] = x + {k}; x = in[x & 63] * {k + 3}; }}\n" for k in range(count)
     )

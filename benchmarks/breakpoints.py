@@ -3,8 +3,8 @@
     python benchmarks/breakpoints.py [--least 100] [--most 10000] [--case NAME] [--interrupt]
 
 All figures are processor time of typed commands. The conditions differ and never hold. They are at one line of a loop:
-of one shape (only a number differs), of two hundred shapes, of one shape beside a condition that only the evaluator can
-decide; or on a thousand lines of ten functions. "first" is the first run, which compiles conditions; "again" is the
+of one shape (only a number differs), of two hundred shapes, of one shape next to a condition that only the evaluator
+can decide; or on a thousand lines of ten functions. "first" is the first run, which compiles conditions; "again" is the
 same in a new run; "passes" is the number of iterations of the loop. With ``--interrupt``, SIGINT arrives at several
 moments of each command: the result is the longest time from the signal to the prompt.
 """

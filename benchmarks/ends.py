@@ -168,7 +168,7 @@ class Round:
         return f"{self.number}: {self.front}, {self.end} after {self.delay:.3f} s, {'cold' if self.cold else 'warm'}"
 
     def run(self) -> list[str]:
-        """Do it; gives what is wrong."""
+        """Run the round; return the problem."""
         folder = Path(tempfile.mkdtemp(dir=self.home))
         cache = self.home / "warm"
         if self.cold:
@@ -202,7 +202,7 @@ class Round:
             stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         if self.end in ("TERM", "HUP", "INT", "KILL", "KILL program"):
-            if random.Random(-self.number).random() < 0.7:  # most of them behind the launch
+            if random.Random(-self.number).random() < 0.7:  # most of them after the launch
                 self._wait_for(Path(f"{note}-launched"), process)
             time.sleep(self.delay)
             self._send(process, note)
@@ -239,7 +239,7 @@ class Round:
             process.send_signal(getattr(signal, f"SIG{self.end}"))
 
     def _promised(self) -> set[int]:
-        """Statuses that are right."""
+        """The statuses that are right."""
         whole = {3} if self.front == "run" else {5, 6}
         number = {"TERM": 15, "HUP": 1, "INT": 2, "KILL": 9}.get(self.end, 0)
         if self.end == "exit":

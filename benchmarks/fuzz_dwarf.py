@@ -273,14 +273,14 @@ def problem(check: Callable[[bytes], None], data: bytes) -> str | None:
     except Error as error:
         if not str(error):
             return "an error without words"
-    except Exception:  # whatever is no rocdbg.Error is the bug looked for: reported with its traceback
+    except Exception:  # any other exception is a bug: reported with its traceback
         return traceback.format_exc()
     elapsed = time.process_time() - started
     return f"took {1000 * elapsed:.0f} ms" if elapsed > SLOW else None
 
 
 def memory() -> int:
-    """Bytes resident now."""
+    """The current number of resident bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

@@ -37,7 +37,7 @@ Family = Any
 """
 
 SECONDS = 5
-"""Of processor time for one input."""
+"""Seconds of processor time for one input."""
 PATIENCE = 500
 """Seconds of waiting: a process that waits for a pipe takes no processor time. A busy machine also delays others."""
 MEMORY = 1 << 30

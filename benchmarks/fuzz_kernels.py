@@ -29,7 +29,7 @@ from random_kernels import BATCH, VARIANTS, Rig, make_code, mode_of, run_program
 from rocdbg.isa.decoder import DecodeError, decode  # noqa: E402
 
 SECONDS = 5
-"""Of processor time for one program."""
+"""Seconds of processor time for one program."""
 PATIENCE = 100
 """The factor by which a busy machine may take longer."""
 MEMORY = 1 << 30
@@ -91,7 +91,7 @@ def work(batches: list[int], out: int) -> None:
 
 
 class Worker:
-    """A child and what it says."""
+    """A child, and its output."""
 
     def __init__(self, batches: list[int]) -> None:
         self.batches = batches
@@ -190,7 +190,7 @@ def fuzz(arguments: argparse.Namespace) -> int:
 
 
 def replay(number: int) -> int:
-    """Run one program and show it."""
+    """Run one program and print the result."""
     batch = number // BATCH
     rig, mode = Rig(*variant_of(batch)), mode_of(batch)
     code = make_code(number, rig.target.name)
@@ -203,7 +203,7 @@ def replay(number: int) -> int:
             break
         print(f"  {at:#x}: {code[at : at + found.size].hex()} {found.text}")
         at += max(4, found.size)
-    # Jumps may lead into the programs beside it: all of the batch must be there.
+    # Jumps may lead into the programs next to it: all of the batch must be there.
     starts = rig.load(make_code(other, rig.target.name) for other in range(batch * BATCH, (batch + 1) * BATCH))
     bad = run_program(rig, number, starts[number % BATCH], mode)
     print(f"bad: {bad}" if bad else "good")

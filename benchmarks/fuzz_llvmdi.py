@@ -107,7 +107,7 @@ def growth(r: random.Random) -> str:
 
 
 def text_of(number: int, texts: list[str]) -> str:
-    """The input of a number."""
+    """The input with a number."""
     r = random.Random(number)
     kind = r.randrange(100)
     if kind == 0:
@@ -197,7 +197,7 @@ def main() -> int:
             ends[run(text)] += 1
         except Error as error:
             ends[type(error).__name__] += 1
-        except Exception:  # whatever it is, it is what the fuzzer looks for
+        except Exception:  # any exception is a bug for the fuzzer to report
             traceback.print_exc()
             print(f"input {number}: replay with {sys.argv[0]} --replay {number}")
             bad += 1

@@ -45,7 +45,7 @@ from rocdbg.debugger.session import Session  # noqa: E402
 INTERRUPT_AFTER = 2.0
 """Seconds after which a command is interrupted, and again after twice as many."""
 LIMIT = 7.0
-"""Seconds after which a command hangs."""
+"""Seconds after which a command counts as hanging."""
 MEMORY = 1 << 30
 BATCH = 25
 """Sessions that start from one prepared state."""

@@ -34,7 +34,7 @@ def resident() -> int:
 
 
 def client(path: str, count: int) -> None:
-    """The program."""
+    """Run the client program."""
     sys.path.insert(0, str(ROOT / "tests" / "host"))
     from hsa import Gpu, call, lib, signal, wait
 
@@ -111,7 +111,7 @@ def compare(count: str, other: Path, runs: int) -> None:
 
 
 def measure(count: str) -> None:
-    """One run of this checkout."""
+    """Measure one run of this checkout."""
     from rocdbg.host.program_api import Program
 
     with tempfile.TemporaryDirectory() as folder:

@@ -54,7 +54,7 @@ VARIANTS = (
 """Targets and wave sizes, including those with separate tables."""
 
 BUDGET = 300
-"""Instructions a program may execute."""
+"""Instructions that a program may execute."""
 SLOT = 512
 """Bytes from one program to the next."""
 BATCH = 32
@@ -352,7 +352,7 @@ class Rig:
         self.share.gws[:] = 0
 
     def _interesting(self, values: np.random.Generator) -> list[int]:
-        """Addresses at the edges of everything."""
+        """Addresses at the edges of all memory."""
         near = int(values.integers(-20, 20))
         out = []
         for allocation in (*self.buffers, self.code):
@@ -420,7 +420,7 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
     if rig.target.is_gfx125:
         found = in_banks(found, mode >> layout.VGPR_MSB & 0xFF)
     following = int.from_bytes(rig.memory.read(start + max(found.size, 4), 4), "little")
-    jumps = found.flow is not Flow.NEXT  # to the programs beside it, perhaps
+    jumps = found.flow is not Flow.NEXT  # to the programs next to it, perhaps
     if found.illegal or jumps or following != rig.end or any(word in found.name for word in CHOOSES_AT_RUN_TIME):
         return ""
     named = np.zeros(len(rig.registers), bool)
@@ -444,7 +444,7 @@ def footprint(rig: Rig, engine: Engine, number: int, start: int, mode: int) -> s
 
 
 def describe(outcome: Outcome, other: Outcome, wave_size: int) -> str:
-    """How two outcomes differ."""
+    """Describe the differences between two outcomes."""
     if outcome.status != other.status:
         return f"{outcome.status} / {other.status}"
     if outcome.state != other.state:
@@ -470,7 +470,7 @@ def _name(offset: int, wave_size: int) -> str:
 
 
 def mode_of(batch: int) -> int:
-    """MODE of a batch's programs."""
+    """MODE for the programs of a batch."""
     return _MODES[batch // len(VARIANTS) % len(_MODES)]
 
 

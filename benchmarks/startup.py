@@ -40,7 +40,7 @@ def seconds(arguments: list[str], cache: str) -> tuple[float, float]:
 
 
 def session(file: Path | str, *commands: str) -> list[str]:
-    """The arguments of a batch session."""
+    """The arguments for a batch session."""
     return ["-m", "rocdbg", "-nx", "-batch", *(word for text in commands for word in ("-ex", text)), str(file)]
 
 

@@ -24,7 +24,7 @@ TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1100")
 EXTENDED = ("gfx90a", "gfx1100")  # 64 lanes and a scratch buffer, 32 lanes and flat scratch
 DIALECTS = ("amd", "proposal2020", "llvm22")
 
-# Nothing in the output may depend on where the tree lies or on the time.
+# Nothing in the output may depend on where the tree is or on the time.
 REPRODUCIBLE = ("-fdebug-compilation-dir=.", "-fdebug-prefix-map={resources}=clang")
 LANGUAGES = {
     ".hip": ("-x", "hip", "--offload-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output",

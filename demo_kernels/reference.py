@@ -275,7 +275,7 @@ EXTENSIONS: dict[str, Callable[[], Arrays]] = {
     function.__name__: function
     for function in (nested, wholewave, unwinding, callsites, pieces, overlay, pointers, types, embedded)
 }
-"""Those below ``extensions/``."""
+"""The demos below ``extensions/``."""
 
 
 def main() -> None:

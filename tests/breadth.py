@@ -47,8 +47,8 @@ def in_turn(*values: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 @cache
 def kept_in_test() -> dict[str, int]:
-    """The rows of `breadth.txt`: how many parameters of a test ``./test`` keeps, besides those that have rows of their
-    own. 0 means that only ``make truth`` runs the test.
+    """The rows of `breadth.txt`: how many parameters of a test ``./test`` keeps, in addition to those with separate
+    rows. 0 means that only ``make truth`` runs the test.
     """
     counts: dict[str, int] = {}
     for count, name in _rows():

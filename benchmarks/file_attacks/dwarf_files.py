@@ -170,7 +170,7 @@ class Tree:
         return self.rng.choice(self.types[: max(self.filled, 1)])
 
     def decorate(self, die: Die) -> None:
-        """Attributes that may be anywhere."""
+        """Add attributes that may be anywhere."""
         rng = self.rng
         if rng.random() < 0.8:
             die.add(NAME, *text(name(rng)))

@@ -100,7 +100,7 @@ def sound(base: int) -> bytes:
 
 @functools.cache
 def decoded(base: int) -> Any:
-    """Its content as lists and dictionaries."""
+    """The content as lists and dictionaries."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.rec"
         path.write_bytes(sound(base))

@@ -52,7 +52,7 @@ def openmp_command(source: Path, output: Path, target: str = "gfx906") -> list[s
 
 
 def main() -> int:
-    """Build all that can be built."""
+    """Build all programs that can be built."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for there, name, packages, command in (

@@ -251,7 +251,7 @@ class LanePositions:
             half.histories[start] = history  # that of the last visit is final: nothing after the block changes any more
             found = self.diagrams.coarsened(found[0], _MOST_NODES), self.diagrams.coarsened(found[1], _MOST_NODES)
             if flow.visits > _PATIENCE and flow.found is not None:
-                # the sets only grow, so this ends whatever the code does
+                # the sets only grow, so this ends for any code
                 found = (
                     self.diagrams.join(found[0], flow.found[0]), self.diagrams.join(found[1], flow.found[1])
                 )

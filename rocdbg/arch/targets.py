@@ -272,7 +272,7 @@ _ROWS: tuple[Target, ...] = (
     _numbered(_GFX7, "gfx704", 0x26, "bonaire"),
     _numbered(_GFX7, "gfx705", 0x3B),
     _numbered(_GFX8, "gfx801", 0x28, "carrizo", supports_xnack=True),
-    # A hardware bug: gfx802 and gfx805 must always be given 96 SGPRs, whatever the descriptor says.
+    # A hardware bug: gfx802 and gfx805 must always be given 96 SGPRs, regardless of the descriptor.
     _numbered(_GFX8, "gfx802", 0x29, "iceland", "tonga", max_sgprs=96),
     _numbered(_GFX8, "gfx803", 0x2A, "fiji", "polaris10", "polaris11"),
     _numbered(_GFX8, "gfx805", 0x3C, "tongapro", max_sgprs=96),

@@ -341,7 +341,7 @@ class Registry:
         """Add a command, or replace the one of the same name; aliases lead to it."""
         self.changed()
         node = self._place(spec.words)
-        if node.is_alias:  # replace the alias, but leave the command that it stands for alone
+        if node.is_alias:  # replace the alias, but leave the command that it represents alone
             self._place(spec.words[:-1]).children[spec.words[-1]] = node = Node()
         node.spec = spec
         if spec.category is Category.USER:

@@ -62,7 +62,7 @@ def _octal(found: re.Match[str]) -> str:
 
 
 def _bytes(char: str) -> str:
-    # a surrogate that stands for an undecodable byte is that byte; any other surrogate has three bytes
+    # a surrogate that represents an undecodable byte is that byte; any other surrogate has three bytes
     code = ord(char)
     data = bytes([code - 0xDC00]) if 0xDC80 <= code <= 0xDCFF else char.encode("utf-8", "surrogatepass")
     return "".join(f"\\{byte:03o}" for byte in data)

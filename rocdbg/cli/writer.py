@@ -52,7 +52,7 @@ DEFAULT_PALETTE = {
     "source.number": "\x1b[34m",
     "source.string": "\x1b[33m",
 }
-NAMES = ("file", "function", "variable")  # kept on one line, whatever characters they contain
+NAMES = ("file", "function", "variable")  # kept on one line, even if they contain newlines
 RESET = "\x1b[m"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 

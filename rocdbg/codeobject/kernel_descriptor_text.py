@@ -46,7 +46,7 @@ class _Facts(Struct, frozen=True):
 
     @property
     def reserved_sgprs(self) -> int:
-        """SGPRs that the assembler always adds to those of `.amdhsa_next_free_sgpr`, whatever the directives say."""
+        """SGPRs that the assembler always adds to those of `.amdhsa_next_free_sgpr`, regardless of the directives."""
         if not self.since(Generation.GFX7):
             return _SGPRS_FOR_SCRATCH
         if not self.xnack or not self.since(Generation.GFX8) or self.since(Generation.GFX10):

@@ -4,7 +4,7 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
 
 * an expression (or a piece of one) ends in `DW_OP_lit<AS>, DW_OP_swap, DW_OP_xderef`, which is not a load but names the
   address space of the location;
-* `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, whatever AS says (HIP: 1);
+* `DW_OP_fbreg N` means the private memory of the focused lane at frame base + N, regardless of AS (HIP: 1);
   * `DW_OP_bregx R+0` and a bare `DW_OP_regx R` mean that the variable is *in* R; for a vector register, which holds a
     dword per lane, the focused lane's dword is meant. A 16-bit mask after it means the lower half of R; a right shift
     by 16 before the mask means the upper half. `DW_OP_bit_piece` after a bare R selects from all bits of R if upstream

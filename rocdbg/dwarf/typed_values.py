@@ -6,8 +6,8 @@ A value of the generic type has `type` None and an unsigned `value` of the gener
 * operands of the generic type are unsigned, except in `abs`, `div`, `neg`, `shra` and the
   comparisons, which the standard calls signed;
 * typed operands follow their own encoding in `div`, `mod` and the comparisons; `shr` fills with zeros and
-  `shra` with the sign bit whatever the encoding says;
-* two types are the same if encoding, size, byte order and vector size are, whatever their names;
+  `shra` with the sign bit, regardless of the encoding;
+* two types are the same if encoding, size, byte order and vector size are, regardless of their names;
 * arithmetic on vector types works on each element;
 * converting the generic type to a wider one zero-extends.
 """

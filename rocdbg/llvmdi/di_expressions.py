@@ -39,12 +39,12 @@ class Operation(Struct, frozen=True):
         return f"{self.name}({', '.join(map(str, self.arguments))})"
 
     def same_as(self, other: Operation) -> bool:
-        """Whether both do the same, whatever their positions in the text."""
+        """Whether both do the same, regardless of their positions in the text."""
         return self.meaning == other.meaning
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """Equal for operations that do the same, whatever their positions in the text."""
+        """Equal for operations that do the same, regardless of their positions in the text."""
         return self.name, *_plain(self.arguments)
 
 

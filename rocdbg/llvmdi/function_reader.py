@@ -167,7 +167,7 @@ class FunctionReader:
             counted = cursor.tokens[start].text in _PSEUDO and self.miscounted
             if not self.function.pseudo or cursor.tokens[start].kind == Kind.RECORD or counted:
                 raise
-            # Pseudo code: `EXEC = ~EXEC & %3`. It counts as code, whatever its text.
+            # Pseudo code: `EXEC = ~EXEC & %3`. It counts as code, regardless of its text.
             cursor.index = start
             instruction = Instruction(cursor.tokens[start].text, offset=cursor.tokens[start].offset)
         if not instruction.name and instruction.type is not None and not self.function.pseudo:

@@ -39,7 +39,7 @@ def test_what_an_instruction_adds(target: str, line: str, register: int, step: i
     assert step_of(instruction, register) == (None if step is None else step & 0xFFFF_FFFF)
 
 
-# (instructions, the constant before the first, the instruction behind which another constant is, is it too much)
+# (instructions, the constant before the first, the instruction after which another constant is, is it too much)
 ONE = "v_add_u32 v7, -1, v7"
 OTHER = "v_mov_b32 v1, v2"
 END = "s_endpgm"

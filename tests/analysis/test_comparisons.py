@@ -1,4 +1,4 @@
-"""Comparisons in DWARF operations against NumPy's."""
+"""Comparisons in DWARF operations, compared with NumPy's."""
 
 from __future__ import annotations
 

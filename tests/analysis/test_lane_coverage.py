@@ -162,7 +162,7 @@ def passed(code: Code, chance: random.Random) -> list[tuple[int, int, list[int]]
     return found
 
 
-# (code, the operations behind which all lanes are surely together)
+# (code, the operations after which all lanes are surely together)
 TOGETHER: list[tuple[Code, list[int]]] = [
     ([("compare", []), ("save", [4]), ("if none", [1]), ("write", [1]), ("label", [1]), ("restore", [4]), ("end", [])],
      [5]),

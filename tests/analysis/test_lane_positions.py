@@ -185,7 +185,7 @@ s_endpgm                                         // 28
 
 
 def test_dual_moves_are_followed(tmp_path: Path) -> None:
-    # what wakes at 12 takes v9 from v3, and is asked for it, in code of no line
+    # a lane that becomes active at 12 copies v3 to v9; the query is in code without a line
     found = table(TELLS_ITSELF, tmp_path, silent=((12, 24),))
     assert positions(found, 4, exec=0b01, s0=0b10, v3=1, v9=0)[:3] == [4, 24, 28]
     assert positions(found, 4, exec=0b01, s0=0b10, v3=0, v9=1)[:3] == [4, 28, 28]

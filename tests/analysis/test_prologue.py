@@ -269,7 +269,7 @@ def test_rules_give_what_was_there(
     compared = outer = 0
 
     def unwind(row: Row, context: Context, base: int) -> None:
-        """All frames further out."""
+        """All outer frames."""
         nonlocal compared, outer
         for entry in stack[-2::-1]:
             caller = row.register_location(16, context).read(64) - base

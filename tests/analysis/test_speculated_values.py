@@ -82,7 +82,7 @@ def test_lanes_that_come_back_have_not_what_a_branch_computed(most: int, monkeyp
 
 def test_diagrams_of_unrolled_loops_stay_small() -> None:
     lines = []
-    for number in range(40):  # what leaves the loop early is joined behind it
+    for number in range(40):  # what leaves the loop early is joined after it
         lines += [
             f"v_cmp_gt_u32 vcc, {number}, v{number + 8}",
             f"s_and_saveexec_b64 s[{2 * number + 4}:{2 * number + 5}], vcc",

@@ -50,7 +50,7 @@ def transcript(launch: Path, arch: str | None, commands: tuple[str, ...], *, syn
 
 
 def annotated_copy(launch: Path, folder: Path, *objects: str) -> Path:
-    """A launch file beside annotated code objects."""
+    """A launch file next to annotated code objects."""
     for name in objects:
         rocdbg.annotate(launch.parent / name, folder / name)
     for file in launch.parent.iterdir():

@@ -144,7 +144,7 @@ def test_a_fault_names_kernel_wave_and_place(program: Program) -> None:
     )
     assert caught.value.lanes == (30, 31)
     assert to.tolist() == [7] * 32
-    # The device goes on with the next launch.
+    # The device continues with the next launch.
     program.kernels["copy"].launch(32, 32, [to, np.zeros(32, np.int32)]).run()
     assert to.tolist() == [1] * 32
 

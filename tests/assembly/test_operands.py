@@ -84,7 +84,7 @@ def test_all_lanes(tmp_path: Path) -> None:
     assert "[56] 0x38 0x39" in said and "reads+writes" in said
 
 
-# A kernel that asks for more than its arguments.
+# A kernel that requests more than its arguments.
 GIVEN = """
 	.text
 	.globl k

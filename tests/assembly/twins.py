@@ -1,7 +1,7 @@
 """Assembly written once and lowered to a GPU and to x86, and GDB 13's answers about the x86 program.
 
-A session (``twins/NAME.txt``) has a source in which each ``@op`` is one instruction of either processor, on a line of
-its own, then commands with GDB's answers. Texts that cannot be the same, such as those of instructions, are replaced by
+A session (``twins/NAME.txt``) has a source in which each ``@op`` is one instruction of either processor, on a separate
+line, then commands with GDB's answers. Texts that cannot be the same, such as those of instructions, are replaced by
 placeholders (`normal`). Sessions omit commands whose answers are about files or the host's runtime.
 
 ``python -m tests.assembly.twins`` asks GDB again, and needs gcc and gdb.
@@ -56,7 +56,7 @@ class Twin(Struct, frozen=True):
     steps: tuple[tuple[str, str], ...]
 
     def write(self) -> None:
-        """Keep it as a file."""
+        """Save it as a file."""
         steps = "".join(f">>> {command}\n{answer}" for command, answer in self.steps)
         (FOLDER / f"{self.name}.txt").write_text(f"{' '.join(self.options)}\n{self.source}%\n{steps}")
 
@@ -138,7 +138,7 @@ def recorded(twin: Twin) -> Twin:
 
 
 def sessions() -> Iterator[Twin]:
-    """All of them."""
+    """All sessions."""
     return (read(path) for path in sorted(FOLDER.glob("*.txt")))
 
 

@@ -65,7 +65,7 @@ def make_shell(file: str | None = None, arch: str | None = None) -> tuple[Shell,
 
 
 def normalise(text: str) -> str:
-    """Text without the machine's own paths."""
+    """Text without paths of the machine."""
     return text.replace(str(ROOT), "<root>")
 
 

@@ -29,7 +29,7 @@ def test_warning(directory: str, mode: int, size: str, said: str, tmp_path: Path
     folder.chmod(mode)
     named = str(folder) if directory == "cache" else directory
     environment = {**os.environ, "ROCDBG_CACHE_DIR": named, "ROCDBG_CACHE_SIZE": size, "XDG_STATE_HOME": str(tmp_path)}
-    # no further than to the first instruction: nothing but what starts waves is translated anew for each row
+    # no further than the first instruction: only the code that starts waves is translated again for each row
     command = [sys.executable, "-m", "rocdbg", "-nx", "-batch", "-ex", "starti", "-ex", "starti", str(SAXPY)]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     warnings = [line for line in done.stderr.splitlines() if line.startswith(PREFIX)]

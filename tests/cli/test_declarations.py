@@ -79,7 +79,7 @@ def test_a_function_takes_what_its_declaration_gives() -> None:
     check_each(FUNCTIONS, str, check)
 
 
-# What may stand for the metasyntactic words of the usage lines; the others are 1.
+# What may represent the metasyntactic words of the usage lines; the others are 1.
 SAMPLES = {
     "KIND": "abort",
     "/FMT": "/x", "/FLAGS": "/o", "/rsm": "/r /s", "COMMAND": "print 1", "FILE": "a.co", "FILE.toml": "a.toml",
@@ -270,7 +270,7 @@ def _goes_round(setting: Setting, make_shell: MakeShell) -> None:
 
 
 REFUSED: list[tuple[type, str, str]] = [
-    # the type, a text, what is said (GDB 13's words, but for numbers)
+    # the type, a text, what is said (GDB 13's words, except for numbers)
     (Boolean, "maybe", '"on" or "off" expected.'),
     (Boolean, "o", '"on" or "off" expected.'),
     (Boolean, "on off", '"on" or "off" expected.'),

@@ -59,7 +59,7 @@ def statements() -> list[list[str]]:
 
 
 def expected() -> list[str]:
-    """What each says."""
+    """The expected output of each command."""
     answers: list[str] = []
     for line in WALK.read_text(encoding="utf-8").splitlines():
         if line.startswith(PROMPT):

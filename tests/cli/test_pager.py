@@ -38,7 +38,7 @@ def paged(text: str, answers: list[str], **settings: object) -> str:
 LINES = "".join(f"{number}\n" for number in range(1, 8))
 
 CASES = [
-    # name, settings, answers, what is shown of seven lines
+    # name, settings, answers, the text shown of seven lines
     ("a page", {"height": 4}, ["", ""], f"1\n2\n3\n{QUESTION_LINE}4\n5\n6\n{QUESTION_LINE}7\n"),
     ("quit", {"height": 4}, ["q"], f"1\n2\n3\n{QUESTION_LINE}Quit\n"),
     ("no more pages", {"height": 4}, ["c"], f"1\n2\n3\n{QUESTION_LINE}4\n5\n6\n7\n"),

@@ -36,7 +36,7 @@ def test_bar_is_drawn_while_the_program_runs_and_is_gone_afterwards(monkeypatch:
     assert " 38%|" in stream.getvalue()
     bar.ended()
     assert stream.getvalue().endswith("\r\x1b[K")
-    bar.started()  # the command lets the program go on once more
+    bar.started()  # the command lets the program continue again
     before = len(stream.getvalue())
     limit = time.monotonic() + 20
     while len(stream.getvalue()) == before:

@@ -18,7 +18,7 @@ TYPING = CompleteEvent(text_inserted=True)
 TAB = CompleteEvent(completion_requested=True)
 
 OFFERED = [
-    # line, candidates with what stands beside them
+    # line, candidates with what stands next to them
     ("print sub", [("subtract", "static int subtract(int, int)")]),
     ("break sum", [("sum_of_squares", "static int sum_of_squares(Range)")]),
     ("info thre", [("threads", "Display currently known threads.")]),

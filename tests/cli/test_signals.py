@@ -32,7 +32,7 @@ def shell_fixture(make_shell: MakeShell) -> Iterator[tuple[Shell, io.StringIO]]:
 
 
 def replaced(shell: Shell, action: Callable[[Shell, str], None]) -> None:
-    """Have `output` do something else."""
+    """Replace the handler of `output`."""
     shell.registry.add(replace(shell.registry.find("output").spec, handler=action))
 
 

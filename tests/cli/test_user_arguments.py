@@ -14,14 +14,14 @@ from rocdbg.cli.shell import Shell
 MakeShell = Callable[..., tuple[Shell, io.StringIO]]
 
 CASES = [
-    # body, arguments, what is shown
+    # body, arguments, the text shown
     ("echo $arg0-$arg1", "a b", "a-b"),
     ("echo $argc", "a b", "2"),
     ("echo $arg*", "a b", "a b"),
     ("echo $argx", "a b", "$argx"),
     ("echo $arg10", "a b", "Missing argument 10 in user function.\n"),
     ("echo $arg10", "a b c d e f g h i j k", "k"),
-    ("echo $arg0", "$arg1 b", "$arg1"),  # what stands for an argument is not looked at again
+    ("echo $arg0", "$arg1 b", "$arg1"),  # what represents an argument is not examined again
     ("echo $arg0", "", "Missing argument 0 in user function.\n"),
     ("if $argc > 1\necho $arg1\nelse\necho none\nend", "a", "none"),
     ('eval "echo $arg%d", $argc - 1', "a b", "b"),

@@ -24,7 +24,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 STYLE = re.compile(r"\x1b\[(3[1-46]|[12])?m")
 
 TEXTS = [
-    # text, as it is shown, as a source line is shown
+    # text, its output, its output as a source line
     ("plain", "plain", "plain"),
     ("tab\tstays", "tab\tstays", "tab\tstays"),
     ("\x1b[31m", r"\033[31m", "^[[31m"),
@@ -133,7 +133,7 @@ def test_no_command_shows_a_control_sequence(
         written = text.getvalue()
         text.seek(0)
         text.truncate()
-        named += "\\033[31m" in written or "\\x1b[31m" in written  # escaped as it is shown, or as it was read
+        named += "\\033[31m" in written or "\\x1b[31m" in written  # escaped in the output, or as it was read
         assert not CONTROL.search(written), command
     assert named > 20
 

@@ -137,7 +137,7 @@ _NAMED_AS_GDB_DOES = [
     ("of two the last by name", [("b", 0, 0, 0), ("a", 0, 0, 0)], "b b b b b b b b b b b b"),
     ("global ones first", [("a", 0, 0, 0), ("g", 0, 0, 1), ("z", 0, 0, 0)], "g g g g g g g g g g g g"),
     ("of two global ones the last by name", [("h", 0, 0, 1), ("g", 0, 0, 1)], "h h h h h h h h h h h h"),
-    ("a size first, whoever it has", [("s", 0, 4, 0), ("t", 0, 0, 1)], "s s t t t t t t t t t t"),
+    ("a symbol with a size first", [("s", 0, 4, 0), ("t", 0, 0, 1)], "s s t t t t t t t t t t"),
     ("labels in a size", [("k", 0, 12, 1), ("l", 4, 0, 0)], "k k k k k k l l l l l l"),
     ("sizes in a size", [("o", 0, 12, 1), ("i", 4, 4, 0)], "o o i i o o - - - - - -"),
     ("a size behind one without", [("m", 0, 0, 1), ("f", 8, 4, 1)], "m m m m f f - - - - - -"),

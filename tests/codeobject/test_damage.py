@@ -18,7 +18,7 @@ DEMO_KERNELS = Path(__file__).resolve().parent.parent.parent / "demo_kernels"
 
 
 def exercise(path: Path) -> int:
-    """Use everything a file offers, piece by piece; returns how many pieces worked."""
+    """Use everything that a file contains, item by item; return how many items worked."""
     worked = 0
 
     def attempt(action: Callable[[], object]) -> object:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMOS = sorted((ROOT / "demo_kernels").glob("*/*.co"))
 PRODUCERS = ROOT / "tests" / "producers"
 OLDEST = Generation.GFX8
-"""llvm-objdump disassembles nothing before."""
+"""llvm-objdump disassembles no older targets."""
 PROCESSORS = [
     name for name, row in TARGETS.items() if row.generation >= OLDEST and name not in ("gfx940", "gfx941")
 ]
@@ -114,7 +114,7 @@ def test_any_bits(processor: str, version: int, tmp_path: Path) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("processor", ["gfx600", "gfx602", "gfx700", "gfx705"])
 def test_early_targets_assemble_to_the_same_bytes(processor: str, tmp_path: Path) -> None:
-    """llvm-objdump does not disassemble these."""
+    """Targets that llvm-objdump does not disassemble."""
     target = target_by_name(processor)
     texts = {
         f"k{number}": (data, descriptor_directives(data, f"k{number}", target, 5))
@@ -167,7 +167,7 @@ def _targets() -> list[tuple[str, int]]:
     found = []
     for name in PROCESSORS:
         if name in ("gfx802", "gfx805"):
-            continue  # the assembler always writes 96 SGPRs for these, whatever the directive says
+            continue  # the assembler always writes 96 SGPRs for these, regardless of the directive
         target = target_by_name(name)
         always_on = name.startswith(("gfx94", "gfx95", "gfx9-4", "gfx125"))  # the assembler refuses XNACK off there
         settings = ("", ":xnack+") if always_on else ("", ":xnack+", ":xnack-")

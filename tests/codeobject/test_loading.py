@@ -44,7 +44,7 @@ def relocatable(
     return CodeObject(builder.build(), name="x.o")
 
 
-# .text at 0, .data at 0x1000, the common symbol at 0x2000, the GOT behind it; the relocated place is 0x1008.
+# .text at 0, .data at 0x1000, the common symbol at 0x2000, the GOT after it; the relocated place is 0x1008.
 BASE = 0x7_0000_0000
 
 
@@ -180,7 +180,7 @@ def test_unlinked_compiler_output(assemble: Callable[..., Path]) -> None:
 
 
 def read(image: LoadedImage, address: int, size: int) -> bytes:
-    """Bytes of an image, which must lie in one segment."""
+    """Bytes of an image, which must be in one segment."""
     for segment in image.segments:
         start = address - segment.address
         if start >= 0 and start + size <= len(segment.data):

@@ -219,7 +219,7 @@ class Described:
 
 
 def build(folder: Path) -> Described:
-    """Assemble it."""
+    """Assemble the source."""
     abbreviations, info = bytearray(), []
     size = 12
     values, codes, offsets = {}, {}, {}

@@ -123,7 +123,7 @@ def _stop(debugger: rocdbg.Debugger, kernel: str) -> bool:
 
 
 def sample(name: str, count: int, seed: int) -> list[Damage]:
-    """Some ways to damage an object."""
+    """Some of the damages for an object."""
     found = _all(name)
     return random.Random(f"{seed} {name}").sample(found, min(count, len(found)))
 

@@ -115,7 +115,7 @@ def test_sarif(described: Described) -> None:
         assert all(set(logical) <= {"name", "kind", "fullyQualifiedName"} for logical in place["logicalLocations"])
 
 
-# Of SARIF 2.1.0: an object's properties with the kinds of their values; "!" is behind those that are required.
+# Of SARIF 2.1.0: an object's properties with the kinds of their values; "!" is after those that are required.
 STRUCTURE: dict[str, dict[str, str]] = {
     "log": {"$schema": "uri", "version": "2.1.0!", "runs": "[run!"},
     "run": {"tool": "tool!", "artifacts": "[artifact", "results": "[result"},

@@ -26,7 +26,7 @@ def test_sample(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "what"), [
     # a name is lost, which is no reason to stop in the stub of a kernel
     ("vectors/vectors.toml", "attribute 0x3 of the entry at 0x78: ones"),
-    # lines moved: what is marked as a prologue's end is the next function's, behind branches
+    # lines moved: what is marked as a prologue's end is the next function's, after branches
     ("calls/calls.toml", ".debug_line+0x134: ones"),
     # an entry is below none
     ("vectors/vectors.toml", ".debug_abbrev+0x1c: ones"),
@@ -116,7 +116,7 @@ def test_compressed_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     for name in (".debug_info", ".debug_abbrev"):
         section = CodeObject(file, name="sound.co").sections[name]
-        middle = section.offset + 24 + (len(section.data) - 24) // 2  # behind the header of the compressed data
+        middle = section.offset + 24 + (len(section.data) - 24) // 2  # after the header of the compressed data
         (tmp_path / "k.co").write_bytes(file[:middle] + b"\xff" * 8 + file[middle + 8 :])
         debugger = rocdbg.Debugger(tmp_path / "k.toml")
         debugger.execute("break k", to_string=True)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.llvm
 
 EXEC = 17
 LANES, ITERATIONS, CONSTANT, LANE_PC, ACTIVE, BASE, LINK, LIST, TWICE, TWO_PLACES = range(4, 14)
-"""Attributes of k by their index."""
+"""The indices of k's attributes."""
 VALUE = assemble("lit15")
 MASK = assemble(("regx", EXEC))
 BASED = assemble(("fbreg", 4))

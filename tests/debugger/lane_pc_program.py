@@ -134,7 +134,7 @@ def build(folder: Path, keep_unit: bool = False) -> Path:
     if keep_unit:
         kept = {name: code.sections[name].data for name in (".debug_info", ".debug_abbrev")}
         ours = sections[".debug_info"]
-        place = u(len(kept[".debug_abbrev"]), 4)  # of our abbreviations, behind the compiler's
+        place = u(len(kept[".debug_abbrev"]), 4)  # of our abbreviations, after the compiler's
         sections[".debug_info"] = kept[".debug_info"] + ours[:8] + place + ours[12:]
         sections[".debug_abbrev"] = kept[".debug_abbrev"] + sections[".debug_abbrev"]
     command = ["llvm-objcopy-22"]

@@ -93,10 +93,10 @@ class ScriptedProcess:
         self.runner.remove(stop.queue)  # it takes no more packets
 
     def hold(self, held: bool) -> None:
-        """Nothing runs beside the queues."""
+        """Do nothing: only the queues run."""
 
     def origin(self, queue: PacketQueue, packet: int) -> None:
-        """Steps are no functions."""
+        """None: steps are not functions."""
 
     def end(self) -> ProcessEnd:
         return self._end

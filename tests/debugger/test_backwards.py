@@ -34,7 +34,7 @@ MOVES = 60 if EVERYTHING else 25
 
 
 def state(dispatch: Dispatch) -> list[Any]:
-    """All that registers and memory hold."""
+    """The contents of all registers and memory."""
     waves = []
     for w in dispatch.waves:
         bytes_ = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]
@@ -76,7 +76,7 @@ def word(session: Session, rng: random.Random) -> str:
 
 
 def watch(session: Session, rng: random.Random) -> None:
-    """Watch something else."""
+    """Watch another place."""
     for made in [each for each in session.breakpoints if isinstance(each, Watchpoint)]:
         session.breakpoints.delete(made.number)
     session.watch(word(session, rng))
@@ -135,7 +135,7 @@ def same_states(
 def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
     file: str, target: str, function: str | None
 ) -> None:
-    """`benchmarks/truth.py` does more of them."""
+    """`benchmarks/truth.py` runs more of them."""
     assert same_states(file, target, function, MOVES) > MOVES // 6
 
 

@@ -63,7 +63,7 @@ def table(program: Program) -> Table:
 
 
 LANES = [
-    # active, options, lanes that stop (0: none, the wave goes on)
+    # active, options, lanes that stop (0: none, the wave continues)
     (0b1111, {}, 0b1111),
     (0b0110, {}, 0b0110),
     (0b1111, {"condition": "even"}, 0b0101),

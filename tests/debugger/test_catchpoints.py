@@ -22,7 +22,7 @@ pytestmark = pytest.mark.llvm
 GROUPS, GROUP, LAST = 5, 96, 20
 """Workgroups of 96 work-items, and a last one of 20."""
 WAVES = {"gfx90a": [2] * GROUPS + [1], "gfx1100": [3] * GROUPS + [1]}
-"""Of each workgroup."""
+"""The number of waves in each workgroup."""
 ARCHS = tuple(WAVES)
 SCHEDULES = ("round-robin", "one-at-a-time", "random 7", "lockstep 3")
 EACH = [(event, when) for event in (Event.DISPATCH, Event.WORKGROUP, Event.WAVE) for when in (BEGIN, END)]
@@ -41,7 +41,7 @@ def arch(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def make(compiled: Callable[..., Path], arch: str) -> Make:
-    """Nothing has run."""
+    """A session in which nothing has run."""
 
     def made(n: int = 0, level: str = "-O2", schedule: str = "round-robin") -> Session:
         session = Session()
@@ -314,7 +314,7 @@ def test_an_end_is_not_missed_when_the_other_was_stepped_over_its(make: Make, ar
         session.focus.move(Focus(number, 0))
         assert session.running.proceed().reason is StopReason.BREAKPOINT
     session.breakpoints.delete(2)
-    for number in waves[1:]:  # past it: the rest may go on then
+    for number in waves[1:]:  # past it: the rest may continue then
         session.focus.move(Focus(number, 0))
         assert session.running.stepi().reason is StopReason.THREAD_EXITED
     assert [wave.number for wave in session.inferior.need_target().waves()] == waves[:1]

@@ -262,7 +262,7 @@ offset = 0
 """
 LANES = (2, 12, 17, 26, 31)
 WIDE = ("gfx906", "gfx90a", "gfx942", "gfx950")
-"""Those with 64 lanes."""
+"""The targets with waves of 64 lanes."""
 
 
 def started(path: Path) -> tuple[Session, RecordedTarget, Wave]:

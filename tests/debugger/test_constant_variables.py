@@ -15,7 +15,7 @@ from rocdbg.dwarf.info import Function
 
 pytestmark = pytest.mark.llvm
 
-# (statements behind "int n = p[0];", whether n keeps its value; p is what the kernel was given)
+# (statements after "int n = p[0];", whether n keeps its value; p is what the kernel was given)
 STATEMENTS = [
     ("p[1] = n;", True),
     ("if (n) p[1] = n + 2;", True),
@@ -157,7 +157,7 @@ def test_another_text_than_the_compiled_one_tells_nothing(built: Path) -> None:
         source.write_text(text)
 
 
-# (statements behind "int n = p[0];", whether n keeps its value by the text alone, and with what the compiler recorded)
+# (statements after "int n = p[0];", whether n keeps its value by the text alone, and with what the compiler recorded)
 GIVEN = [
     ("p[1] = n * NEXT;", False, False),
     ("p[1] = n * next_;", False, False),

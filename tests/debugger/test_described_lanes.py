@@ -86,7 +86,7 @@ def test_no_lane_shows_the_value_of_another_branch(compiled: Compile, target: st
 def test_each_function_is_analysed_once_for_all_lanes(
     compiled: Compile, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`lane apply`, dprintf and `printf` in scripts look at one lane after the other."""
+    """`lane apply`, dprintf and `printf` in scripts examine one lane after the other."""
     analysed: list[int] = []
 
     class Counted(LaneCoverage):

@@ -38,7 +38,7 @@ def made(path: Path, schedule: str, grid: int = 208) -> Session:
 TARGETS = ("gfx90a", "gfx1100")
 SCHEDULES = ("round-robin", "random 5", "lockstep 3")
 ASKED = [(condition, way) for condition in (None, "$_lane % 7 == 3", "i == 2 && n == 3") for way in ("host", "target")]
-"""Conditions, and what evaluates them."""
+"""Conditions, and the side that evaluates them."""
 
 
 @pytest.fixture(params=TARGETS)

@@ -29,7 +29,7 @@ def test_lanes_of_a_mask(mask: int, lanes: list[int], text: str) -> None:
 
 
 FOCUSES = [
-    # as it is, taken to lane 7, taken to frame 3
+    # unchanged, taken to lane 7, taken to frame 3
     (Focus(2, 5, 1, 4), Focus(2, 7, 1, 4), Focus(2, 5, 3, 4)),
     (Focus(2, 7), Focus(2, 7), Focus(2, 7, 3)),
     (Focus(1, 0, 3), Focus(1, 7, 3), Focus(1, 0, 3)),

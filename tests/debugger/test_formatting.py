@@ -195,7 +195,7 @@ def test_settings_apply_at_every_level(settings: PrintSettings, value: Value, ex
 
 def test_partly_optimised_structure() -> None:
     class Half:
-        """Storage whose second word is gone."""
+        """Storage whose second word is unavailable."""
 
         address = register = None
 

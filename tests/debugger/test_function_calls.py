@@ -167,13 +167,13 @@ def answers(shell: Shell, text: io.StringIO, expressions: list[str]) -> list[str
 
 
 def run_lines(shell: Shell, *lines: str) -> None:
-    """Commands of which some fail."""
+    """Run commands, some of which fail."""
     for line in lines:
         shell.guard(partial(shell.run_line, line), "")
 
 
 def wave_bytes(shell: Shell) -> bytes:
-    """All that the focused wave is."""
+    """All state of the focused wave."""
     target = shell.session.inferior.need_target()
     assert isinstance(target, SimTarget)
     return target.dispatch.wave(shell.session.focus.current.thread or 0).state.tobytes()

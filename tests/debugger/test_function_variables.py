@@ -78,7 +78,7 @@ def test_the_name_of_dynamic_lds(compiled: Compile, tmp_path: Path) -> None:
     session = start(compiled("traps.hip"), "other")
     session.break_at("other")
     session.run()
-    begin = "*(int *) local#0x10"  # behind helper's tally
+    begin = "*(int *) local#0x10"  # after helper's tally
     assert show(session, "dynamic") == (
         'No symbol "dynamic" in current context.  If it is dynamic LDS (extern __shared__ in HIP), which has no debug '
         f"information, use the address at which dynamic LDS begins: {begin}."

@@ -32,7 +32,7 @@ def parting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(golden: str, session: Session) -> str:
-    """The file as it is now."""
+    """The current text of the file."""
     text = io.StringIO()
     shell = Shell(session, Writer(text), Writer(text))
     for line in golden.splitlines():
@@ -75,5 +75,5 @@ def test_beside_the_compilers_unit(tmp_path: Path) -> None:
     """A unit with only line tables does not hide a unit that describes the functions."""
     session = session_for("%file parting", build(tmp_path, keep_unit=True))
     golden = (Path(__file__).parent / "golden" / "parting_then.txt").read_text(encoding="utf-8")
-    place = re.compile(r"(?<=\.debug_info\+)0x\w+")  # entries lie behind those of the other unit
+    place = re.compile(r"(?<=\.debug_info\+)0x\w+")  # entries are after those of the other unit
     assert place.sub("", run(golden, session)) == place.sub("", golden)

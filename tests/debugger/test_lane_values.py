@@ -25,7 +25,7 @@ def wrapped(number: int, bits: int = 32) -> int:
 
 
 def quotient(number: int, by: int) -> int:
-    """As C divides: towards zero."""
+    """The quotient in C: rounded towards zero."""
     return abs(number) // by * (1 if number >= 0 else -1)
 
 

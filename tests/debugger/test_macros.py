@@ -59,7 +59,7 @@ def test_at_the_end_they_are_the_preprocessors(command: list[str], tmp_path: Pat
 
 
 def stopped(folder: Path, *options: str) -> Session:
-    """Behind the second definition of WIDTH."""
+    """A session stopped after the second definition of WIDTH."""
     output = folder / "macros.co"
     subprocess.run(["clang-22", *OPENCL, "-g", *options, str(SOURCE), "-o", str(output)], check=True, cwd=folder)
     if "package" in folder.name:

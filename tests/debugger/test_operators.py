@@ -20,7 +20,7 @@ VALUES = {
 }
 FLOATS = ("float", "double")
 WIDE = ("int", "unsigned int", "long", "unsigned long", *FLOATS)
-"""Types that results have."""
+"""The types that results can have."""
 
 
 def operands(types: tuple[str, ...], first: int) -> Iterator[tuple[str, str]]:

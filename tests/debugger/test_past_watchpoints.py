@@ -56,7 +56,7 @@ def test_variables_of_one_lane_back_and_forth(watched: Session) -> None:
 
 
 def changes_of(watched: Session, event: StopEvent) -> Change:
-    """One change, forwards."""
+    """The report of one change, going forwards."""
     (trigger,) = event.hits.triggers
     assert trigger.old is not None and trigger.new is not None
     return watched.time.position - 1, event.scope.thread, event.lanes, trigger.old.as_int(), trigger.new.as_int()
@@ -71,7 +71,7 @@ def test_back_at_the_call_the_frame_is_gone(watched: Session) -> None:
     assert [change[3:] for change in run] == [(0, 1), (1, 3)]
     past = changes(watched, watched.time.proceed, back=True)[0]
     assert [change[1:] for change in past] == [change[1:] for change in run[::-1]]
-    # forwards the program goes on to the next statement where only the compiler's own code is left of this one
+    # forwards the program continues to the next statement where only the compiler's own code is left of this one
     assert all(back[0] < forth[0] for back, forth in zip(past, run[::-1], strict=True))
     event = watched.time.proceed()
     assert (event.reason, event.breakpoints) == (StopReason.WATCHPOINT_SCOPE, (made.number,))

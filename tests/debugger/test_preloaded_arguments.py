@@ -41,7 +41,7 @@ def test_breakpoints_are_where_the_kernel_begins(
 
 @pytest.mark.parametrize("options", [("-g0",), ("-gline-tables-only",)])
 def test_breakpoints_without_descriptions_of_functions(compiled: Callable[..., Path], options: tuple[str, ...]) -> None:
-    """Triton's kernels have line tables only."""
+    """Triton's kernels have only line tables."""
     session = Session()
     session.load(compiled("twice.hip", "gfx90a", "-O1", *PRELOADING, *options))
     (kernel,) = session.inferior.need_program().code_object.kernels.values()

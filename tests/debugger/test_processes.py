@@ -57,7 +57,7 @@ class Program:
 
 
 class Prompt:
-    """Commands on a process."""
+    """Executes commands on a process."""
 
     def __init__(self, steps: Sequence[Step], targets: tuple[str, ...] = ("gfx90a",)) -> None:
         self.session, self.launcher = session_on(steps, targets)

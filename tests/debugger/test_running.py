@@ -332,7 +332,7 @@ def test_next_goes_over_a_call_and_out_of_one(lanes: Start, target: str) -> None
     for _ in range(4):
         session.running.next()
         seen.append((session.focus.frame().name, line(session)))
-    # what is left of line 32 behind the call is part of the step that returns
+    # what is left of line 32 after the call is part of the step that returns
     assert seen == [("scale", 16), ("scale", 17), ("kern", 33), ("kern", 34)]
 
 

@@ -29,7 +29,7 @@ SHOWN = (
 
 
 def text_of(session: Session, command: str) -> str:
-    """A command's text on a session."""
+    """The output of a command in a session."""
     out = StringIO()
     Shell(session, Writer(out), Writer(out)).execute(command)
     return out.getvalue()

@@ -169,7 +169,7 @@ def test_what_is_listed_of_pal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("processor", ["gfx900", "gfx1030", "gfx1100"])
 def test_mesa(processor: str, tmp_path: Path) -> None:
     path = compiled(tmp_path, MESA, "amdgcn-mesa-mesa3d", processor)
-    # A driver adds the workgroup's id and its own user data to what the compiler asks for.
+    # A driver adds the workgroup's id and its own user data to what the compiler requests.
     more = "user_data = [0, 0, 3]\nregisters = { COMPUTE_PGM_RSRC2 = 0x8b }"
     debugger = Debugger(launch(path, "scale", more, [3 * n for n in range(64)]))
     assert "exited normally" in debugger.execute("run", to_string=True)

@@ -35,7 +35,7 @@ value = 3
 """
 COMMANDS = ("break 6", "run", "info locals", "info args", "ptype point", "whatis data", "ptype Point")
 FORMS = {".debug_sup": (0x1D, 0x1C), ".gnu_debugaltlink": (0x1F21, 0x1F20)}
-"""Of strings and references."""
+"""The forms of strings and references."""
 SUM = '.byte 4, 1, 2, 3, 4'
 HEAD = 12
 """Bytes before the entries of the second file: the unit's header, and an entry that contains all others."""
@@ -63,7 +63,7 @@ def taken_apart(text: str, section: str) -> tuple[str, str]:
     strings = re.search(r'\t\.section\t\.debug_str,.*?(?=\t\.section)', text, re.DOTALL)
     abbreviations = re.search(r"\t\.section\t\.debug_abbrev.*?(?=\t\.section)", text, re.DOTALL)
     assert info and strings and abbreviations
-    # the subprogram is the unit's first child; behind it there are types
+    # the subprogram is the unit's first child; after it there are types
     own, end, types = info[0].partition("End Of Children Mark\n")
     first = re.search(r"Abbrev \[\d+\] 0x([0-9a-f]+):", types)
     assert first

@@ -13,7 +13,7 @@ from tests.debugger.conftest import SOURCES, Compile
 pytestmark = pytest.mark.llvm
 
 LINE = "accumulate.hip:12"
-"""Where the sums begin, each 0."""
+"""The line before the sums, at which each is 0."""
 TARGETS = ("gfx90a", "gfx1100")
 COUNT = 6
 

@@ -87,7 +87,7 @@ def test_a_breakpoint_where_a_change_is_told_is_hit_by_the_same_stop(watched: Se
     assert (event.reason, event.breakpoints) == (StopReason.WATCHPOINT, (made.number, other.number))
     assert (event.lanes, event.hits.lanes) == (1 << 5, watched.inferior.active_lanes(event.scope.thread or 0))
     assert (made.hit_count, other.hit_count) == (1, 1)
-    assert watched.running.proceed().scope.thread != event.scope.thread  # it is told once
+    assert watched.running.proceed().scope.thread != event.scope.thread  # it is reported once
 
 
 def test_a_watchpoint_that_is_to_be_deleted_goes_with_its_stop(watched: Session) -> None:

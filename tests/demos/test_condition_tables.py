@@ -78,7 +78,7 @@ def _stops(session: Session, place: str, texts: Sequence[str]) -> list[tuple[Any
         ))
         if event.reason is not StopReason.BREAKPOINT:
             break
-        for one in made:  # those that have stopped it must not keep it from going on
+        for one in made:  # those that have stopped it must not keep it from continuing
             if one.hit_count > len(rows):
                 one.enabled = False
         event = session.running.proceed()

@@ -61,7 +61,7 @@ def _places(session: Session) -> list[str]:
 
 
 def _texts(session: Session) -> Iterator[str]:
-    """Conditions about what is in scope."""
+    """Conditions on the variables in scope."""
     frame = session.inferior.chain(session.focus.current).get(0)
     assert frame is not None
     rows = [*session.data.arguments(frame)]

@@ -65,7 +65,7 @@ def test_a_vector_base_type_is_of_elements(stopped: Open) -> None:
 def test_the_overlaid_bits_are_written_where_they_are(stopped: Open, target: str) -> None:
     session = stopped(target)
     session.data.evaluate("flags = 0xfedcba98", Focus(1, 5))
-    assert session.data.evaluate("$s16", Focus(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # but for the nibble
+    assert session.data.evaluate("$s16", Focus(1, 0)).as_int() & 0xFFFFFFFF == 0xFEDCB098  # except for the nibble
     assert session.data.evaluate("$v9[5]", Focus(1, 0)).as_int() == 0xA
     for lane in range(WAVES[target]):
         nibble = 0xA if lane == 5 else lane & 15

@@ -72,7 +72,7 @@ def test_buffers_equal_numpy(launch: Path, arch: str) -> None:
     assert checked == sum(key[0] == launch.parent.name for key in EXPECTED)
 
 
-# (demo, buffer) -> the array of reference.py that it must equal; written down here once more, so that a
+# (demo, buffer) -> the array of reference.py that it must equal; written down here again, so that a
 # launch file that forgot its `expect` would be noticed
 EXPECTED = {
     ("saxpy", "y"): "expected.npy",

@@ -1,4 +1,4 @@
-"""The guided tour, word for word."""
+"""The guided tour, compared word for word."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def start(compiled: Callable[..., Path]) -> Start:
 
 @pytest.fixture(scope="session")
 def dwarfdump() -> ModuleType:
-    """The module beside this file."""
+    """The module next to this file."""
     specification = importlib.util.spec_from_file_location("e2e_dwarfdump", Path(__file__).with_name("dwarfdump.py"))
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)

@@ -20,7 +20,7 @@ W64 = "-mwavefrontsize64"
 
 
 def expected(item: int) -> dict[tuple[str, str], float]:
-    """(function, variable): value, by the source."""
+    """The expected values by (function, variable), from the source."""
     mine = item * 3
     base = mine + N * 5
     return {

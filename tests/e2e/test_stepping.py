@@ -64,7 +64,7 @@ def walk_lines(i: int, into: bool) -> list[int]:
         lines.append(67)
     lines.append(72)
     arms = {0: ([74, 75], 100), 3: ([77, 79, 80], 700), 4: ([79, 80], 400)}
-    passed, added = arms.get(i % 5, ([82], 1000))  # the brace behind it is no code on a host
+    passed, added = arms.get(i % 5, ([82], 1000))  # the brace after it is no code on a host
     lines += [*passed, 84, 85]
     acc += added
     if i % 6 < 3:

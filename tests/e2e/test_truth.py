@@ -32,7 +32,7 @@ if not EVERYTHING:
 W64 = "-mwavefrontsize64"
 
 # Unoptimised: every value is there, of every lane that stores one, and no other lane stops.
-# (source, target, options, values stored: 160 items on each unconditional line, 150 of them go on in flow.hip)
+# (source, target, options, values stored: 160 items on each unconditional line, 150 of them continue in flow.hip)
 COMPLETE = [
     ("types.hip", "gfx90a", ["-O0"], 54 * 160),
     ("types.hip", "gfx1100", ["-O0", W64], 54 * 160),
@@ -60,7 +60,7 @@ def test_everything_is_shown_as_it_is(
     assert result.right == len(result.seen)
 
 
-# Optimised: what is shown is right, and at least so many values are there (of those in COMPLETE).
+# Optimised: the text shown is right, and at least so many values are there (of those in COMPLETE).
 PARTIAL = [
     ("types.hip", "gfx942", ["-O2"], 2080),
     ("types.hip", "gfx1100", ["-O1"], 1760),

@@ -25,7 +25,7 @@ BOTH_SETTINGS = [
     "debuginfod enabled off",
     "debug-file-directory /nonexistent",  # the C library's types and functions are no part of the program
 ]
-"""Settings that both debuggers begin with."""
+"""Settings with which both debuggers begin."""
 
 
 def source(program: str) -> str:

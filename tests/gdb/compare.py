@@ -107,7 +107,7 @@ def _renumbered(answer: str, by: int) -> str:
 
 
 def _compared(command: Command, expected: str, got: str) -> tuple[str, str]:
-    """Both answers as they are compared."""
+    """Both answers in the form for comparison."""
     answers = normalise(expected), normalise(got)
     if command.first is None or not command.lines[0].startswith("help "):
         return answers

@@ -98,7 +98,7 @@ def write(name: str, rows: dict[Row, str]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Write the rows anew."""
+    """Write the rows again."""
     only_say = "-n" in words
     names = [word for word in words if word != "-n"] or session_names()
     count = unknown = 0

@@ -109,7 +109,7 @@ def _shared(text: str) -> str:
 
 
 def form(command: str, gdb: str, rocdbg: str) -> str:
-    """What differences are grouped by."""
+    """The key by which differences are grouped."""
     word = " ".join(re.findall(r"[a-z/-]+", command)[:1])
     return f"{word}: {_shape(gdb)} | {_shape(rocdbg)}"
 

@@ -52,7 +52,7 @@ RULES: list[tuple[str, str]] = [
     (r"\b0x20000[0-9a-f]{8}\b", "ADDRESS"),  # the aperture of private memory
     (r"(reakpoint \d+ at |at pc |address(?:es)? |\bat |\bto |range of PC |is )0x[0-9a-f]+\b", r"\1ADDRESS"),
     (r"(?m)(ADDRESS <[^<>\n]*?)\+\d+>(?= and| but|\.|[ \t]*$)", r"\1+N>"),
-    # what lies behind a class's own table of virtual functions
+    # what is after a class's own table of virtual functions
     (r"(_vptr\$\w+ = ADDRESS) <(?:VTT|construction vtable) for [^>]*>", r"\1 <...>"),
     # the frame base, and the files that a symbol can be in
     (r"frame base reg \$\w+ offset 0\+-?\d+", "frame base reg $... offset 0+..."),

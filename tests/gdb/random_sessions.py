@@ -125,7 +125,7 @@ class Generator:
         self.templates = forms
 
     def pick(self, items: list[str], otherwise: str = "nothing") -> str:
-        """One of them."""
+        """A random choice."""
         return self.rng.choice(items) if items else otherwise
 
     def name(self) -> str:

@@ -29,7 +29,7 @@ def record(session: Session, folder: Path) -> list[str]:
     program = build_native(session.program, folder)
     command = ["gdb", "-q", "-nx", *(word for text in SETTINGS for word in ("-iex", f"set {text}")), str(program)]
     typed = "".join(line + "\n" for each in session.commands for line in each.lines)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # GDB itself may crash; its core would lie among the programs
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # GDB itself may crash; its core would be among the programs
     result = subprocess.run(
         command, input=typed.encode(), cwd=PROGRAMS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120
     )

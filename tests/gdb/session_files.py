@@ -70,14 +70,14 @@ def read_session(name: str) -> Session:
 
 
 def expanded(line: str) -> list[str]:
-    """The commands that a line stands for: ``p/[[x|d]] a`` is ``p/x a`` and ``p/d a``."""
+    """The commands that a line represents: ``p/[[x|d]] a`` is ``p/x a`` and ``p/d a``."""
     parts = CHOICE.split(line)
     choices = [part.split("|") if index % 2 else [part] for index, part in enumerate(parts)]
     return ["".join(words) for words in itertools.product(*choices)]
 
 
 def golden_path(name: str) -> Path:
-    """Where a session's answers are."""
+    """The file with a session's answers."""
     return GOLDEN / f"{name}.txt"
 
 

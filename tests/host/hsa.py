@@ -38,7 +38,7 @@ def raw(name: str, *arguments: Any) -> int:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call a function that returns a status. Raises HsaError unless that is success."""
+    """Call a function that returns a status. Raises HsaError for any status other than success."""
     status = raw(name, *arguments)
     if status:
         raise HsaError(name, status)

@@ -114,7 +114,7 @@ def location_lists(count: int, end: bytes = b"\0") -> bytes:
 
 
 def line_tables(count: int) -> bytes:
-    """Units whose line tables lie within each other."""
+    """Units whose line tables overlap each other."""
     table = abbreviation(1, 0x11, False, (0x10, 0x17))
     parameters = bytes((1, 1, 1, 0xFB, 14, 1, 0, 0))
     size = 10 + len(parameters)
@@ -361,7 +361,7 @@ def test_a_package_of_empty_slots() -> None:
 
 
 def test_a_split_object_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However its path is spelled."""
+    """The result is the same for any spelling of its path."""
     (tmp_path / "a").mkdir()
     (tmp_path / "x.dwo").write_bytes(elf_files.BASE.read_bytes())
     read: list[Path] = []

@@ -36,7 +36,7 @@ TARGETS = ["gfx600", "gfx803", "gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100
 UNKNOWN = "?"
 
 Row = tuple[str, str, str, str]
-"""Target, text, our bytes, LLVM's."""
+"""Target, text, rocdbg's bytes, LLVM's."""
 
 
 _VARIABLE = re.compile(r"`[^']*'|-?0x[0-9a-f]+|-?\d+")
@@ -52,12 +52,12 @@ class Difference(Struct, frozen=True):
 
     @property
     def who(self) -> str:
-        """Who refuses the text."""
+        """The assembler that rejects the text."""
         return "we take" if not self.theirs else "we refuse" if not self.ours else "bytes differ"
 
     @property
     def kind(self) -> str:
-        """Its class."""
+        """The class of a difference."""
         what = self.reason or self.text.partition(" ")[0]
         return f"{self.who}: {_VARIABLE.sub('N', what)}"
 

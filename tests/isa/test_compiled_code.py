@@ -126,7 +126,7 @@ def test_text_equals_the_compilers(source: str, target: str, level: str, tmp_pat
     listing = list(isa.disassemble(code, target))
     assert not [i.text for i in listing if i.illegal]
     compilers = listed(source, target, (level,))
-    # What lies between functions is not in the compiler's listing.
+    # What is between functions is not in the compiler's listing.
     ours = iter(i.text for i in listing)
     wrong = []
     for text in compilers:

@@ -26,7 +26,7 @@ init = "zeros"
 
 
 def values(count: int = 64) -> list[int]:
-    """Numbers that send lanes everywhere."""
+    """Numbers that send lanes along all paths."""
     return [(7 * number * number + 13 * number + 5) % 61 for number in range(count)]
 
 

@@ -27,11 +27,11 @@ ALL_ON = ("s_or_saveexec", "s_xor_saveexec")
 
 @dataclass
 class Activation:
-    """One frame that was really there."""
+    """One frame that really existed."""
 
     number: int
     lanes: int
-    """Who was active when it began."""
+    """The lanes that were active when it began."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Note:
     lanes: int
     """The lanes that are active in the source: in whole-wave code, a saved mask and not EXEC."""
     frames: tuple[Activation, ...]
-    """Outermost first."""
+    """The frames, outermost first."""
     must_count: bool = False
     """A call: the lane is at it, regardless of its line."""
 
@@ -121,7 +121,7 @@ def _is_at_start(inferior: Inferior, thread: int) -> bool:
     program = inferior.program_of(thread)
     wave = inferior.wave(thread)
     function = program.symbol_at(wave.pc)
-    # the debugger has run the first waves behind their prologues: kernels begin with all their lanes
+    # the debugger has run the first waves after their prologues: kernels begin with all their lanes
     return function is not None and wave.exec_mask == wave.used_lanes and _is_kernel(program, wave.pc)
 
 

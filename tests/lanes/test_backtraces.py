@@ -34,7 +34,7 @@ def test_every_caller_is_found(arch: str, level: str, tmp_path: Path) -> None:
 
 # compilers rely on what the functions they see leave alone: here the register with the return address
 @pytest.mark.parametrize(("source", "arch", "kernel"), [
-    ("shapes.hip", "gfx1201", "many_returns"),  # calls behind waits
+    ("shapes.hip", "gfx1201", "many_returns"),  # calls after waits
     ("frames.hip", "gfx90a", "tail_calls"),
 ])
 def test_what_functions_leave_alone_is_known(source: str, arch: str, kernel: str, tmp_path: Path) -> None:

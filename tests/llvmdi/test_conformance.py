@@ -72,7 +72,7 @@ EXPRESSIONS = [
     ("DIOpReferrer(ptr), DIOpDeref(8)", "DIOpDeref"),
     ("DIOpReferrer(i64), DIOpConstant(i64 1), DIOpAdd(i64)", "DIOpAdd"),
     ("DIOpPushLane()", "DIOpPushLane"),
-    # DIOpReferrer: as many bits as the referrer, whatever the type
+    # DIOpReferrer: as many bits as the referrer, regardless of the type
     ("DIOpReferrer(double)", ""),
     ("DIOpReferrer(ptr)", ""),
     ("DIOpReferrer(ptr addrspace(1))", ""),

@@ -25,7 +25,7 @@ def flows(draw: st.DrawFn) -> ControlFlow:
         elif draw(st.booleans()):
             lines.append("  ret void")
         else:
-            lines.append("  nop")  # goes on at the next block
+            lines.append("  nop")  # continues at the next block
     return ControlFlow(llvmdi.read_text("\n".join([*lines, "}"])).functions["@f"])
 
 

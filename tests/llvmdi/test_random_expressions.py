@@ -87,7 +87,7 @@ def expressions(draw: st.DrawFn, width: int, depth: int) -> str:
 
 @st.composite
 def _piece(draw: st.DrawFn, width: int, depth: int) -> str:
-    """A part of any width."""
+    """A part of random width."""
     if width in WIDTHS:
         return draw(expressions(width, depth))
     return f"{draw(expressions(64, depth))}, DIOpConvert(i{width})"

@@ -43,12 +43,12 @@ def function(*blocks: str) -> str:
             function(record("i64 %a"), "  br i1 %c, label %t, label %e\nt:\n  br label %e\ne:\n  ret void\n"),
             {"%a": "1-3"},
         ),
-        # On one of two paths only: behind the join it is not known.
+        # On one of two paths only: after the join it is not known.
         (
             function("  br i1 %c, label %t, label %e\nt:\n", record("i64 %a"), "  br label %e\ne:\n  ret void\n"),
             {"%a": "2-2"},
         ),
-        # Another on one path: neither holds behind the join.
+        # Another on one path: neither holds after the join.
         (
             function(record("i64 %a"), "  br i1 %c, label %t, label %e\nt:\n", record("i64 %b"),
                      "  br label %e\ne:\n  ret void\n"),

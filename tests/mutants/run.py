@@ -82,7 +82,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class FirstFailure:
-    """Notes the first test that fails."""
+    """Records the first test that fails."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -148,7 +148,7 @@ def outcomes(mutants: Sequence[Mutant], at_once: int) -> Iterator[tuple[Mutant, 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print what became of each."""
+    """Print the outcome of each mutant."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--usual", action="store_true", help="those that ./test tries")
     parser.add_argument("--find", action="store_true", help="write the first test that fails into the table")
@@ -175,7 +175,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _name_test(mutant: Mutant, test: str) -> None:
-    """Put a test into the table."""
+    """Write a test into the table."""
     head, name, rest = FILE.read_text(encoding="utf-8").partition(f"name = {json.dumps(mutant.name)}\n")
     rest = rest.replace(f"test = {json.dumps(mutant.test)}", f"test = {json.dumps(test)}", 1)
     FILE.write_text(head + name + rest, encoding="utf-8")

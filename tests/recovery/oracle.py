@@ -19,7 +19,7 @@ SOURCES = Path(__file__).parent / "sources"
 GROUP = 40
 ITEMS = 2 * GROUP
 LOOKED_AT = range(2, 64, 7 if EVERYTHING else 21)
-"""The lanes that are looked at."""
+"""The lanes that are examined."""
 
 Key = tuple[str, str, int]
 """A variable: its function, its name, and the line of its declaration."""

@@ -38,7 +38,7 @@ CASES = [
     ("cl", "pointers", "gfx90a", "-O2", 40),
 ]
 SLOW = ("loops",)
-"""Takes a quarter of the time."""
+"""Sessions that take a quarter of the time."""
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ STANDARD = {
     "regx": (0x90, "u"), "bregx": (0x92, "us"), "piece": (0x93, "u"), "deref_size": (0x94, "1"),
     "call4": (0x99, "r"), "stack_value": (0x9F, ""), "addrx": (0xA1, "x"),
 }
-EXTENSIONS = {  # operation: code behind DW_OP_LLVM_user, code of the 2020 proposal
+EXTENSIONS = {  # operation: code after DW_OP_LLVM_user, code of the 2020 proposal
     "form_aspace_address": (0x02, 0xE1, ""), "push_lane": (0x03, 0xE2, ""), "offset": (0x04, 0xE3, ""),
     "offset_uconst": (0x05, 0xE4, "u"), "call_frame_entry_reg": (0x07, 0xE6, "u"), "undefined": (0x08, 0xE7, ""),
     "piece_end": (0x0A, 0xEA, ""), "extend": (0x0B, 0xEB, "uu"), "select_bit_piece": (0x0C, 0xEC, "uu"),
@@ -77,7 +77,7 @@ class Assembly:
     _addresses: list[str] = field(default_factory=list)
 
     def label(self) -> str:
-        """A label not used yet."""
+        """An unused label."""
         self._labels += 1
         return f".Lown{self._labels}"
 
@@ -90,7 +90,7 @@ class Assembly:
         self.lines.append(label + ":")
 
     def section(self, name: str) -> None:
-        """Go on in a debug section."""
+        """Continue in a debug section."""
         self.line(f'.section {name},"",@progbits')
 
     def address_index(self, symbol: str) -> int:

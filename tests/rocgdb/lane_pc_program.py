@@ -23,7 +23,7 @@ C_PLUS_PLUS_14 = 0x21
 
 @dataclass(frozen=True)
 class Variant:
-    """How the debug information is written."""
+    """The encoding of the debug information."""
 
     version: int = 5
     dialect: str = "amd"

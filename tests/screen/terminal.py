@@ -45,7 +45,7 @@ class Terminal:
                 "HOME": str(folder), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT),
                 "PATH": os.environ["PATH"], "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(folder)),
                 "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(folder)),
-                # translations of other tests are believed with the key that lies beside them
+                # translations of other tests are trusted with the key that is next to them
                 **{name: os.environ[name] for name in ("ROCDBG_CACHE_DIR", "XDG_STATE_HOME") if name in os.environ},
                 **environment,
             }
@@ -65,7 +65,7 @@ class Terminal:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def resize(self, columns: int, lines: int) -> None:
-        """Another size; the program gets SIGWINCH."""
+        """Set another size; the program gets SIGWINCH."""
         self.screen.resize(lines, columns)
         self._resize(columns, lines)
 

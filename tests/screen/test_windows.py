@@ -147,7 +147,7 @@ def test_nothing_steers_the_terminal(given: str, shown: str) -> None:
 
 
 FITTED = [
-    # text, width, columns left out, what is shown
+    # text, width, columns left out, the text shown
     ("abc", 5, 0, "abc  "), ("abcdef", 4, 0, "abcd"), ("abcdef", 4, 3, "def "), ("中文字", 5, 0, "中文 "),
     ("中文字", 4, 2, "文字"), ("", 2, 0, "  "), ("abc", 0, 0, ""),
 ]

@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None)
 
 
 def by_c(template: str, value: object) -> bytes:
-    """What the C library prints."""
+    """The output of the C library."""
     buffer = ctypes.create_string_buffer(70_000)
     _libc.snprintf(buffer, len(buffer), template.encode(), value)
     return buffer.value

@@ -64,7 +64,7 @@ def test_pieces_come_and_go_with_time(hip: Build, debugger: Callable[..., rocdbg
     """At a position before it was made, a piece cannot be read; before it was freed, it exists with its contents."""
     session = debugger(hip("gfx1100", "O2"), "in_turn", 1, ['name = "kept"\nbuffer = "u64[4]"', "value = 4"])
     session.execute("catch sendmsg")
-    session.execute("run")  # the first piece is asked for
+    session.execute("run")  # the first piece is requested
     session.execute("continue 2")  # it and the second one are there, which is about to be freed
     pieces = session.execute("output $kept", to_string=True)
     first, second = (int(piece) for piece in pieces.strip("{}").split(", ")[:2])

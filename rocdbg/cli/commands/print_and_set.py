@@ -108,7 +108,7 @@ def _show(shell: Shell, settings: PrintSettings, fmt: Format | None, value: Valu
     try:
         shown = session.data.format(value, fmt, settings)
     except Error:
-        shell.write(head)  # the value is in the history, whatever its text
+        shell.write(head)  # the value is in the history even if its text fails
         raise
     shell.line(head + shown)
 

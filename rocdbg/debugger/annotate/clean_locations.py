@@ -29,7 +29,7 @@ def clean_location(program: Program, die: Die, data: bytes, target: str, wave_si
     known = _register_bits(clean, program.architecture)
     if known is None or 8 * size <= known:
         return clean
-    # bits beyond the register are not available, whatever is stored after it
+    # bits beyond the register are not available, regardless of what is stored after it
     return clean + assemble(("bit_piece", known, 0), ("bit_piece", 8 * size - known, 0))
 
 

@@ -196,7 +196,7 @@ class Data:
                 self._warn(warning)
             return value.fetched() if evaluator.has_stored else value
         finally:
-            if evaluator.has_stored:  # registers or memory have changed: frames have to be unwound anew
+            if evaluator.has_stored:  # registers or memory have changed: frames have to be unwound again
                 self._inferior.state_changed()
 
     def has_effect(self, text: str) -> bool:

@@ -57,7 +57,7 @@ class SuspendedPlace(Struct, frozen=True):
 
 
 class RunState(Struct):
-    """The state of running; one per session, whatever the focus."""
+    """The state of running; one per session, regardless of the focus."""
 
     attached: bool = False
     """Whether the start of a target was announced, but not yet its end."""

@@ -307,7 +307,7 @@ def arithmetic_type(left: Type, right: Type) -> Type:
     size_a, size_b = size_of(a), size_of(b)
     size = max(size_a, size_b)
     signed = all(is_signed(each) for each, own in ((a, size_a), (b, size_b)) if own == size)
-    # as in GDB: the first standard type of that size, whatever the operands' types are called
+    # as in GDB: the first standard type of that size, regardless of the operands' type names
     return signed_of(size) if signed else unsigned_of(size)
 
 

@@ -102,7 +102,7 @@ class ClassText:
             self.unnamed -= 1
             return text
         if member.artificial and member.name.startswith("_vptr"):
-            # shown as an address, whatever the format is
+            # shown as an address, regardless of the format
             return f"{member.name} = {self.formatter.pointer(0, part.as_int(), symbol=True)}"
         return f"{member.name} = {self._part(part, isinstance(member, PlacedMember), depth)}"
 

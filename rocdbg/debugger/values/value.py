@@ -162,7 +162,7 @@ class Value(Struct, frozen=True):
             fetched = self.fetched()
             has_bases = isinstance(self.bare, ClassType) and bool(self.bare.bases)
             if has_bases and fetched.data is not None and self.storage is not None:
-                # virtual bases may lie outside the object whose bases they are
+                # virtual bases may be outside the object whose bases they are
                 return replace(fetched, storage=RememberedStorage(self.storage, self.offset, fetched.data))
             return fetched
         except AbsentError:
@@ -246,7 +246,7 @@ class Value(Struct, frozen=True):
         size = type_.size or 0
         data = self.data[offset : offset + size] if self.data is not None else None
         if data is not None and len(data) < size and self.storage is not None:
-            data = None  # a virtual base may lie after the class whose base it is
+            data = None  # a virtual base may be after the class whose base it is
         return Value(type_, self.storage, self.offset + offset, data)
 
     def field(self, member: Member) -> Value:

@@ -348,7 +348,7 @@ class Dispatch:
 
     def _run_range(self, wave: Wave, options: RunOptions, left: Budget) -> Stop:
         """Run ``wave`` until its PC leaves the bounds, or its plan ends. The other waves have their turns in between,
-        unless ``only``. ``wave`` has the first turn, whatever the schedule says; then the schedule continues."""
+        unless ``only``. ``wave`` has the first turn, regardless of the schedule; then the schedule continues."""
         assert options.range is not None
         plan, begin = options.plan or StopPlan.of_range(*options.range), wave.instructions
         end = NEVER if options.most is None else begin + options.most
@@ -429,7 +429,7 @@ class Dispatch:
     def give(
         self, number: int, budget: int, stops: Stops = NO_STOPS, followed: Followed | None = None, cut: bool = False
     ) -> Stop | None:
-        """Let one wave execute up to ``budget`` instructions, whatever the schedule says; returns None when it has
+        """Let one wave execute up to ``budget`` instructions, regardless of the schedule; returns None when it has
         executed them, or waits.
         """
         return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), Budget(budget)))

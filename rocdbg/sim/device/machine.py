@@ -249,7 +249,7 @@ class Machine:
         """The execution engine for waves of this size."""
         engine = self._engines.get(wave_size)
         if engine is None:
-            # Imported late: it loads LLVM, which is not needed to look at code and symbols.
+            # Imported late: it loads LLVM, which is not needed to examine code and symbols.
             from rocdbg.sim.engine.native import Engine
 
             engine = Engine(

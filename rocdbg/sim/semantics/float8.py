@@ -49,7 +49,7 @@ def formats(target: Target) -> dict[str, Float8]:
 
 
 def widen(byte: Value, form: Float8) -> Value:
-    """The number in the low bits of an I8 (or I32), as f32 (exact); NaNs as the default NaN, whatever their sign."""
+    """The number in the low bits of an I8 (or I32), as f32 (exact); NaNs of either sign as the default NaN."""
     word = byte.zext(I32)
     magnitude, sign = word & form.sign - 1, (word & form.sign).shl(32 - form.bits)
     # Move the bits to f32's position, subnormals included; multiplying corrects for the different bias.

@@ -64,7 +64,7 @@ def _(i: Access) -> None:
     address, data, vdst = i.insn.operand("addr"), i.insn.operand("data0"), i.insn.operand("vdst")
     assert address is not None and data is not None and vdst is not None
     i.b.scalar()
-    # In the _fi form, inactive lanes can be sources: they are copied whatever EXEC says.
+    # In the _fi form, inactive lanes can be sources: they are copied regardless of EXEC.
     i.b.shuffle(vector_number(data), list(range(i.wave_size)), 1)
     i.b.lanes()
     i.b.write_data(0, i.raw_operand(address) + i.modifier("offset"))

@@ -78,7 +78,7 @@ def _constant(truth: bool, *, exec_too: bool) -> SemanticFunction:
 
 def _class(type: Type, *, exec_too: bool) -> SemanticFunction:
     def run(i: Access) -> None:
-        # The class is that of the number before flushing, whatever MODE says about subnormals.
+        # The class is that of the number before flushing, regardless of MODE.
         classes = i.src(1, I16).zext(I32) if type is F16 else i.src(1, I32)
         _write(i, floats.in_class(i.src(0, type, flush=False), classes), exec_too=exec_too)
 

@@ -126,7 +126,7 @@ def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
         r.mark("left")
         leave(Status.RANGE)
 
-        # -- going on
+        # -- continuing
         r.mark("run")
         key = mode_key(r).zext(I64)
         offset = r.state("pc") - r.env("window_base")

@@ -535,7 +535,7 @@ def test_lane_and_iteration_out_of_range_are_ill_formed(attribute: str, value: i
 
 FRAME_BASES: list[tuple[tuple[object, ...], object]] = [
     ((("addr", 0x2000),), "memory at 0x2008"),
-    ((("regx", 16),), "memory at 0x1010"),  # a register stands for breg 0
+    ((("regx", 16),), "memory at 0x1010"),  # a register represents breg 0
     ((("bregx", 16, 4),), "memory at 0x1014"),
     ((("call4", 0x21),), ILL),
     ((("regx", 40), ("piece", 4)), ILL),

@@ -80,7 +80,7 @@ CASES: list[tuple[str, str, tuple[object, ...], tuple[object, ...]]] = [
 def test_clean_form(target: str, what: str, upstream: tuple[object, ...], clean: tuple[object, ...]) -> None:
     result = dwarf.normalise(assemble(*upstream), target=target)  # type: ignore[arg-type]
     assert dwarf.format_expression(result) == dwarf.format_expression(assemble(*clean))  # type: ignore[arg-type]
-    # A clean expression stays as it is.
+    # A clean expression stays unchanged.
     assert dwarf.normalise(result, target=target, frame_base=False) == result
 
 
@@ -148,7 +148,7 @@ def as_lane_has_it(expression: tuple[object, ...], value: int, size: int) -> int
 
 V0 = ("bregx", 2560, 0)
 ARITHMETIC: list[tuple[tuple[object, ...], int, Callable[[int], int | None]]] = [
-    # LLVM's operations, bytes of the object, and what C says of a signed 32-bit value
+    # LLVM's operations, bytes of the object, and what C says about a signed 32-bit value
     ((V0, "lit2", "mul", "lit5", "plus"), 4, lambda k: 2 * k + 5),
     ((V0, "neg"), 4, lambda k: -k),
     ((V0, "lit1", "shra"), 4, lambda k: k >> 1),

@@ -192,7 +192,7 @@ def dumped(expressions: list[bytes], directory: Path) -> list[str]:
     return re.findall(r"DW_AT_location\t\((.*)\)\n", text)
 
 
-# What llvm-dwarfdump 22 cannot decode, or prints as it is not.
+# What llvm-dwarfdump 22 cannot decode, or prints wrongly.
 UNKNOWN_TO_LLVM = {"const_type", "deref_type", "xderef_type", "reinterpret"}
 UNKNOWN_GNU = {"uninit", "const_type", "regval_type", "deref_type", "convert", "reinterpret", "parameter_ref", "variable_value"}
 

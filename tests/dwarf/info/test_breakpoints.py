@@ -37,18 +37,18 @@ def test_after_prologue(rows: list[LineRow], start: int, expected: int) -> None:
     assert after_prologue(rows, 0, start) == expected
 
 
-# (line asked for, [(line found, function)]); the source is in sources/shapes.hip
+# (line requested, [(line found, function)]); the source is in sources/shapes.hip
 LINES_O0 = [
     (17, [(17, "get")]),
-    (1, [(17, "get")]),  # the next line of the file with code, behind that function's prologue
-    (35, [(36, "add")]),  # the opening brace: behind the prologue
+    (1, [(17, "get")]),  # the next line of the file with code, after that function's prologue
+    (35, [(36, "add")]),  # the opening brace: after the prologue
     (36, [(36, "add")]),
     (37, [(37, "add")]),
     (38, [(47, "kern<2>"), (47, "kern<3>")]),  # both instances of a template
     (50, [(51, "kern<2>"), (51, "kern<3>")]),
     (56, [(56, "kern<2>"), (56, "kern<3>")]),
     (66, [(66, "links")]),
-    (68, []),  # behind the last line
+    (68, []),  # after the last line
 ]
 
 

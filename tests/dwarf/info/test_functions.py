@@ -116,7 +116,7 @@ def test_opencl_kernels_know_that_they_are(opened: Opened) -> None:
     ]
     helper, = info.functions_named("helper")
     assert (helper.is_kernel, helper.display_name) == (False, "helper")
-    # pointers into local and private memory have four bytes, whatever the unit's address size
+    # pointers into local and private memory have four bytes, regardless of the unit's address size
     assert [variable.type.size for variable in helper.parameters] == [4, 8, 4]
 
 

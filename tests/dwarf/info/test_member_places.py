@@ -94,7 +94,7 @@ def test_vtable_element() -> None:
 
 @pytest.mark.llvm
 def test_vtable_elements_of_clang(opened: Callable[..., DebugInfo]) -> None:
-    """Numbers of slots."""
+    """clang gives the numbers of slots."""
     (type_,) = opened("virtual.hip", "-O0").types_named("V")
     assert isinstance(type_, ClassType)
     slots = {}

@@ -45,7 +45,7 @@ STANDARD: dict[str, tuple[int, str]] = {
     **{f"lit{n}": (0x30 + n, "") for n in range(32)}, **{f"reg{n}": (0x50 + n, "") for n in range(32)},
     **{f"breg{n}": (0x70 + n, "s") for n in range(32)},
 }
-# name: (code behind DW_OP_LLVM_user, code of the 2020 proposal, operands there and here)
+# name: (code after DW_OP_LLVM_user, code of the 2020 proposal, operands there and here)
 EXTENSIONS: dict[str, tuple[int, int, str]] = {
     "form_aspace_address": (0x02, 0xE1, ""), "push_lane": (0x03, 0xE2, ""), "offset": (0x04, 0xE3, ""),
     "offset_uconst": (0x05, 0xE4, "u"), "bit_offset": (0x06, 0xE5, ""), "call_frame_entry_reg": (0x07, 0xE6, "u"),

@@ -117,7 +117,7 @@ CFA = "def_cfa 16 8; "  # memory 0x1008 in the default space
 PRIVATE = "def_aspace_cfa 32 6 5; "  # private memory of the lane at 0x8
 LATE = {"pc": 0x1004}
 
-# id, instructions, (pc), what is asked for, where it is
+# id, instructions, (pc), what is requested, where it is
 RULES: list[tuple[str, str, int, str, str]] = [
     # A.6.4.2.2 CFA definition
     ("def_cfa", "def_cfa 16 8", 0x1000, "cfa", "mem0 0x1008"),

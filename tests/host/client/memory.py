@@ -84,7 +84,7 @@ def check_asynchronous_copies() -> None:
     gpu = Gpu()
     first, second = gpu.allocate(1 << 16), gpu.allocate(1 << 16)
     ctypes.memset(first, 0x5A, 1 << 16)
-    # The copy waits for one that is asked for after it.
+    # The copy waits for one that is requested after it.
     early, late = signal(), signal()
     call("hsa_amd_profiling_async_copy_enable", c_bool(True))
     third = gpu.allocate(1 << 16)

@@ -48,7 +48,7 @@ def check_agents() -> None:
     assert info("hsa_agent_get_info", gpu.agent, 0xA002) * info("hsa_agent_get_info", gpu.agent, 0xA00A) == 128
     assert info("hsa_agent_get_info", gpu.agent, 0xA011, bytes) == "GPU-0000000000000001"
     assert info("hsa_agent_get_info", gpu.agent, 0xA113, c_uint64) == agents[0]
-    # The sizes of images are 32-bit numbers: nothing behind them may change.
+    # The sizes of images are 32-bit numbers: nothing after them may change.
     room = (c_uint32 * 4)(*[7] * 4)
     call("hsa_agent_get_info", gpu.agent, 0x3003, room)
     assert list(room) == [16384, 16384, 7, 7]

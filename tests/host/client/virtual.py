@@ -54,7 +54,7 @@ def check_virtual_memory() -> None:
     values = struct.pack("<64f", *range(64))
     ctypes.memmove(area + PIECE - 128, values, 256)
     assert read(area + 4 * PIECE - 128, 128) == values[:128]
-    # y lies across both pieces, x is read through the second place of the first.
+    # y is across both pieces, x is read through the second place of the first.
     triple(gpu, area + 4 * PIECE - 128, area + PIECE - 64, 32)
     across = struct.unpack("<32f", read(area + PIECE - 64, 128))
     assert across == tuple(16.0 + 3 * i for i in range(32))

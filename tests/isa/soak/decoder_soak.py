@@ -24,7 +24,7 @@ _DIGITS = re.compile(r"0x[0-9a-f]+|\d+")
 
 
 def classify(got: tuple[int, str], expected: tuple[int, str]) -> str:
-    """What kind of difference it is."""
+    """The kind of a difference."""
     if not expected[0]:
         return "LLVM: illegal"
     if not got[0]:

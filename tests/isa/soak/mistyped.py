@@ -55,7 +55,7 @@ def _register(generator: random.Random, kind: str) -> str:
 
 
 def _renumbered(text: str, generator: random.Random) -> str:
-    """The same registers elsewhere."""
+    """The same registers with other numbers."""
     numbers = re.findall(r"\d+", text)
     step = generator.choice((1, 1, 2, 3, 4, 5, 8))
     moved = (str(int(number) + step) for number in numbers)
@@ -100,7 +100,7 @@ def _other_operand(text: str, generator: random.Random) -> str:
 
 
 def _same_operand(text: str, generator: random.Random) -> str:
-    """Two operands alike."""
+    """Make two operands equal."""
     mnemonic, operands, modifiers = split(text)
     if len(operands) > 1:
         operands[generator.randrange(len(operands))] = generator.choice(operands)
@@ -118,7 +118,7 @@ def _scalar_operands(text: str, generator: random.Random) -> str:
 
 
 def _counted(text: str, generator: random.Random) -> str:
-    """An operand more or less."""
+    """Add or remove an operand."""
     mnemonic, operands, modifiers = split(text)
     if operands and generator.random() < 0.5:
         del operands[generator.randrange(len(operands))]

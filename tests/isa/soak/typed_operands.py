@@ -103,7 +103,7 @@ def register(generator: random.Random) -> str:
 
 
 def operand(generator: random.Random) -> str:
-    """Any of those, perhaps marked."""
+    """A random operand, possibly with modifiers."""
     text = generator.choices(
         (integer, expression, floating, register, lambda chosen: chosen.choice(_SPECIAL)), (4, 4, 5, 4, 1)
     )[0](generator)

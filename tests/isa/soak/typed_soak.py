@@ -3,7 +3,7 @@
 Run by hand: ``python -m tests.isa.soak.typed_soak gfx90a [--operands] [--every N] [--show N] [--seed N]``. Texts are
 printed instructions and mutations of them, or, with ``--operands``, printed ones with an operand of `typed_operands`.
 Every disagreement that is not a row of `tests/isa/differences.py` is counted under its class: the assembler that
-rejects it, and the reason. LLVM has faults of its own, so each class has to be read. Exit status 1 if fewer than 98 %
+rejects it, and the reason. LLVM has faults too, so each class has to be examined. Exit status 1 if fewer than 98 %
 agree.
 """
 

@@ -33,7 +33,7 @@ NOTE, CODE = b'{"counts": [1]}', bytes(range(256)) * 4
 
 
 class Place:
-    """The folders of one user."""
+    """The folders of a user."""
 
     def __init__(self, root: Path) -> None:
         self.cache, self.state = root / "cache", root / "state"

@@ -79,7 +79,7 @@ def test_a_wave_stops_where_the_condition_holds_for_a_lane(
         stops.append((stop.wave.number, stop.wave.sgpr(4)))
     expected = sorted({200 // lane for lane in range(2, wave_size) if 200 % lane == 0})
     assert stops == [(wave, step) for wave in (1, 2, 3) for step in expected]
-    assert counter.hits == 0, "stops are counted by whoever is told of them"
+    assert counter.hits == 0, "the caller counts stops that it receives"
     assert stop.kind is StopKind.DONE
 
 

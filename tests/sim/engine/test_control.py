@@ -52,7 +52,7 @@ def test_every_budget_gives_the_state_of_that_many_steps() -> None:
         assert stepped.get("instructions") == done
         budgeted = fresh()
         assert budgeted.run(done) is Status.BUDGET
-        # Code lies at the same address in every bench, LDS does not.
+        # Code is at the same address in every bench, LDS does not.
         budgeted.set("lds_pointer", stepped.get("lds_pointer"))
         np.testing.assert_array_equal(budgeted.state, stepped.state)
     assert stepped.step() is Status.END

@@ -29,7 +29,7 @@ class Process:
         self.translated: list[int] = []
 
     def ask(self, *blocks: Block, optimise: bool = False) -> list[int | None]:
-        """What the functions of blocks return."""
+        """The results of the blocks' functions."""
         numbers = {i.address: i.operands[0].value for one in blocks for i in one.instructions}
 
         def code_at(address: int) -> bytes:
@@ -57,7 +57,7 @@ def test_process_translates_a_block_once() -> None:
     process = Process(None)
     assert process.ask(block(1), block(2, 100), block(3, 200)) == [1, 2, 3]
     assert process.new() == [1, 2, 3]
-    # elsewhere, in another order, twice, beside a new one
+    # elsewhere, in another order, twice, next to a new one
     assert process.ask(block(3, 40), block(4, 80), block(1, 120), block(3, 160)) == [3, 4, 1, 3]
     assert process.new() == [4]
     assert process.ask(block(1, count=1)) == [1]  # another block: a stop cuts it

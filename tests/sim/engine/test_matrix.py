@@ -69,7 +69,7 @@ def instruction(shape: Shape, modifiers: str = "", target: str = "") -> str:
 
 
 def target_of(shape: Shape) -> str:
-    """Old names are CDNA2's."""
+    """Old names denote CDNA2's instructions."""
     if shape.name in GFX950:
         return "gfx950"
     return CDNA3 if "_" in shape.name.split("_", 3)[3] and not shape.name.endswith("1k") else "gfx90a"
@@ -197,7 +197,7 @@ SUMS = [
     # and flushes subnormal f16 factors
     ("v_mfma_f32_32x32x8f16", [2.0**-15], [1.0], 1.0, 1.0, ""),
     ("v_mfma_f32_32x32x8_f16", [2.0**-15], [1.0], 1.0, 1.0 + 2.0**-15, ""),
-    # CDNA3 keeps 24 bits below the largest product, whatever the order
+    # CDNA3 keeps 24 bits below the largest product, regardless of the order
     ("v_mfma_f32_32x32x8_f16", [4096, 1, 1, 0], [4096, 1, 1, 0], 0, 2.0**24 + 2, ""),
     ("v_mfma_f32_32x32x8_f16", [4096, -4096, 1], [4096, 4096, 1], 0, 1.0, ""),
     ("v_mfma_f32_32x32x8_f16", [4096, -4096, 0.5], [4096, 4096, 1], 0, 0.0, ""),

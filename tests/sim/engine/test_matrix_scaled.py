@@ -23,7 +23,7 @@ FORMATS = {
     "fp4": (4, 4, 1, 1),
 }
 NUMBERS = np.array([-3, -2, -1.5, -1, 0, 0.5, 1, 1.5, 2, 3, 4])
-"""Those that every format has."""
+"""Numbers that every format can represent."""
 
 
 def encode(value: float, kind: str) -> int:

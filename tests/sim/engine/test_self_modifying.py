@@ -154,7 +154,7 @@ def test_programs_with_the_bytes_stored_are_not_mistaken(
     programs = [(case, text) for case in CASES for text in (case.first, case.patched)]
     for case, text in programs:
         for run in (straight, stepped):
-            # What lies around it in memory is as when the other program was done.
+            # What is around it in memory is as when the other program was done.
             program = bench_of(case, "gfx90a")
             program.vgpr(2)[:] = struct.unpack("<I", assemble(text, "gfx90a", 64)[case.offset :][:4])[0]
             program.memory.write(int(program.vgpr(0)[0]) | int(program.vgpr(1)[0]) << 32, program.vgpr(2)[:1].tobytes())

@@ -1,8 +1,8 @@
 """The forms of instructions: one example of each combination of kinds of operands and fields.
 
 Two encodings are the same *form* if they have the same name and encoding, operands of the same kinds and widths (each
-special register is a kind of its own), the same signs and halves, and the same modifiers; small modifiers must also
-have the same values.
+special register is a separate kind), the same signs and halves, and the same modifiers; small modifiers must also have
+the same values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CODES = (
 """Operand codes: of each kind, and at the ends of each kind."""
 LITERAL = 0x3F801234
 _VALUES = (0, 1, 2, 3, 5, 7, 15, 0x1B, 0x80, 0x111, 0x130, 0x142, 0x15F, 0x16A, 0xE4E4E4, 0x8005, -1)
-"""Values of modifiers and immediates, as far as they fit."""
+"""Values of modifiers and immediates, if they fit."""
 
 
 def _operand_key(operand: Operand) -> Hashable:
@@ -66,13 +66,13 @@ _SCALAR, _VECTOR = range(0, 96, 8), range(264, 376, 8)
 
 @functools.cache
 def _mask(bits: Bits) -> int:
-    """Ones in a field's place."""
+    """Ones in the place of a field."""
     return insert(bits, -1)
 
 
 @functools.cache
 def _placed(bits: Bits, code: int) -> int:
-    """A register's code in a field's place, as far as it fits."""
+    """A register's code in a field's place, if it fits."""
     size = _width(bits)
     return insert(bits, code if size >= 9 else code & 0xFF if size == 8 else code >> 2)
 

@@ -43,8 +43,8 @@ def _touched(target: str, name: str, operands: str, mode: int = 0x3F0) -> tuple[
         ("gfx90a", "s_load_dwordx4", "sdata=x125 sbase=s4:2", None),  # GFX9 has no null
         ("gfx1100", "s_load_b64", "sdata=s105:2 sbase=s4:2", None),  # past the last one
         ("gfx1100", "s_load_b64", "sdata=s8 sbase=s4:2", None),  # one register for two dwords
-        ("gfx1100", "s_mov_b64", "sdst=s8:2 ssrc0=x107", None),  # behind vcc_hi is ttmp0
-        ("gfx1100", "s_mov_b64", "sdst=x127 ssrc0=s8:2", None),  # behind exec_hi is nothing
+        ("gfx1100", "s_mov_b64", "sdst=s8:2 ssrc0=x107", None),  # after vcc_hi is ttmp0
+        ("gfx1100", "s_mov_b64", "sdst=x127 ssrc0=s8:2", None),  # after exec_hi is nothing
         ("gfx90a", "v_swap_b32", "vdst=v3 src0=x102", None),  # a scalar register is not written as v102
         ("gfx1100", "v_cndmask_b32", "vdst=v3 src0=v1 src1=v2 src2=x235:2", ({1, 2, 3}, set())),
         ("gfx1100", "s_movrels_b32", "sdst=s8 ssrc0=x106", None),

@@ -28,7 +28,7 @@ _DIMS = {
 
 _EARLY = re.compile("gfx[6789]")
 _GFX9_ORDER = ("unorm", "glc", "slc", "r128", "a16", "tfe", "lwe", "da", "d16")
-"""Modifiers as GFX9's assembler wants them."""
+"""The order of modifiers in GFX9's assembler."""
 
 
 def text(

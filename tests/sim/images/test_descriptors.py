@@ -24,7 +24,7 @@ def test_fields_do_not_overlap(rules: Rules) -> None:
             write(layout, name, words, room(layout, name))
             assert read(layout, name, words) == room(layout, name)
             others = {n for n in layout if n != name and read(layout, n, words)}
-            # From GFX10.3 on a pitch lies where the layers of other images do.
+            # From GFX10.3 on a pitch is where the layers of other images do.
             assert others <= ({"depth", "pitch"} if name in ("depth", "pitch") and rules > Rules.GFX9 else set())
 
 

@@ -239,7 +239,7 @@ def test_atomics(target: str) -> None:
 def test_sizes(target: str) -> None:
     bench = ImageBench(text(target, "image_get_resinfo", ImageType.TWO_ARRAY, 1), target)
     image, _, _ = made(bench, ImageType.TWO_ARRAY, "8_UNORM", 33, 17, layers=6, levels=4)
-    # Where texels lie does not matter, nor what they are.
+    # Where texels are does not matter, nor what they are.
     for described in (image, replace(image, tiling=31), replace(image, code=0xFF)):
         bench.describe(described)
         assert bench.go([0, 1, 3, 4]) is Status.END
@@ -314,7 +314,7 @@ def test_images_before_gfx9() -> None:
     assert bench.go([4], [2], [3]) is Status.END
     place = layout.slice * 3 + (layout.levels[0].pitch * 2 + 4) * 4
     assert bench.results()[0].tolist() == area.data[place : place + 4].tolist()
-    assert bench.go([4], [2], [4]) is Status.END and not bench.results()[:, :3].any()  # behind the last layer
+    assert bench.go([4], [2], [4]) is Status.END and not bench.results()[:, :3].any()  # after the last layer
     bench.describe(replace(image, tiling=0))
     assert bench.go([4], [2], [3]) is Status.FAULT and bench.engine.fault().kind is FaultKind.TILED
     halves = ImageBench(text("gfx803", "image_load", ImageType.ONE, 1, more="d16"), "gfx803")

@@ -44,7 +44,7 @@ def sampler_of(bench: ImageBench, clamp: Clamp, filter: int, **more: object) -> 
 
 
 def points(*axes: NDArray[np.float32]) -> list[tuple[float, ...]]:
-    """Per lane its coordinates."""
+    """The coordinates of each lane."""
     return [tuple(float(value) for value in lane) for lane in zip(*axes, strict=True)]
 
 
@@ -102,7 +102,7 @@ def test_dimensions(target: str) -> None:
     wants = zip(points(x, y), numbers, strict=True)
     agrees(bench, [filtered(known[n : n + 1], at, sampler, True) for at, n in wants])
 
-    # A cube's coordinates lie from 1 to 2; its faces count eight to a cube.
+    # A cube's coordinates are from 1 to 2; its faces count eight to a cube.
     bench = ImageBench(text(target, "image_sample_lz", ImageType.CUBE, 3, sampler=True), target)
     _, area, layout = made(bench, ImageType.CUBE, "8_8_8_8_UNORM", 4, 4, layers=12)
     known, sampler = texels(area, layout, slices=12), sampler_of(bench, Clamp.EDGE, POINT)

@@ -82,7 +82,7 @@ def test_blocks_hold_each_texel_once() -> None:
 
 
 def rank(rows: list[int]) -> int:
-    """Of a matrix of bits."""
+    """The rank of a matrix of bits."""
     found = 0
     rows = list(rows)
     while rows:
@@ -136,7 +136,7 @@ def test_loads_and_stores(
         for n in range(size // channel):
             want[4 * n : 4 * n + channel] = area.data[place + n * channel : place + (n + 1) * channel]
         assert read[lane].tolist() == want.tolist(), (lane, place)
-    # One past each edge is outside, though the block goes on.
+    # One past each edge is outside, though the block continues.
     assert bench.go([sizes[0]], [0], *[[0]] * deep) is Status.END and not bench.results()[:, :1].any()
 
     store = ImageBench(text(target, "image_store", kind, 2 + deep, 15), target)

@@ -33,7 +33,7 @@ TARGET = target_by_name("gfx90a")
 
 
 class ScriptedEngine:
-    """Follows the engine's interface in docs/engine.md."""
+    """Implements the engine's interface in docs/engine.md."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words

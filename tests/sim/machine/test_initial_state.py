@@ -66,7 +66,7 @@ ALL_USER = [0xA, 0xB, 0xC, 0xD, 1, 1, 2, 2, 3, 3, 4, 0, 0x300000, 0x7F00, 64]
         # The hardware has the scratch base: no buffer, no flat scratch init.
         ("gfx942", BUFFER | DISPATCH | QUEUE | KERNARG | ID | FLAT | SIZE, 9, [*ALL_USER[4:12], 64]),
         ("gfx90a", KERNARG, 2, [3, 3]),
-        # More registers than items, as compilers ask for on gfx11: the rest is unused.
+        # More registers than items, as compilers request on gfx11: the rest is unused.
         ("gfx1100", KERNARG, 13, [3, 3] + [0] * 11),
         # Fewer: what is beyond is not set up.
         ("gfx90a", DISPATCH | KERNARG, 3, [1, 1, 3]),
@@ -80,7 +80,7 @@ def test_user_sgprs_then_workgroup_ids(target: str, properties: int, count: int,
 def test_system_sgprs_are_dense_and_end_with_the_scratch_offset() -> None:
     rsrc2 = user_count(2) | 1 << 8 | INFO | PRIVATE  # y only
     wave = start("gfx90a", descriptor("gfx90a", KERNARG, rsrc2=rsrc2), index=0)
-    # Group info: first wave of four; the area of slot 2 lies two areas of 64 * 64 bytes in.
+    # Group info: first wave of four; the area of slot 2 is two areas of 64 * 64 bytes in.
     assert wave.sgprs[:6].tolist() == [3, 3, 4, 1 << 31 | 4, 2 * 4096, 0]
     assert (wave.scratch_base, wave.scratch_size) == (0x7F00_0030_0000 + 2 * 4096, 4096)
     assert start("gfx90a", descriptor("gfx90a", KERNARG, rsrc2=rsrc2)).sgpr(3) == 4

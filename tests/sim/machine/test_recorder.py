@@ -52,7 +52,7 @@ class Run:
         self.recorder = Recorder(self.machine, self.dispatch, self.originals) if recorded else None
 
     def state(self) -> list[Any]:
-        """All that registers and memory hold."""
+        """The contents of all registers and memory."""
         waves = []
         for w in self.dispatch.waves:
             state = w.state.tobytes()[: VGPRS + w.vgpr_count * w.wave_size * 4]

@@ -26,7 +26,7 @@ scripted, BASE = scripting.scripted, scripting.BASE
 
 
 def at(index: int) -> int:
-    """Address of a script's word."""
+    """The address of a word in a script."""
     return int(BASE + index * 4)
 
 

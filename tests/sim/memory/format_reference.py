@@ -65,7 +65,7 @@ def channel_bits(raw: bytes, form: BufferFormat, channel: int) -> int:
 
 
 def loaded(raw: bytes, form: BufferFormat, channel: int) -> int:
-    """The 32 bits a register gets."""
+    """The 32 bits that a register gets."""
     width, kind = form.widths[channel], form.number
     if width == 0:
         return 0

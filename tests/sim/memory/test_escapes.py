@@ -163,7 +163,7 @@ def test_a_block_of_a_matrix_that_does_not_exist(shape: str, blocks: int, size: 
     ids=lambda text: text.split()[0],
 )
 def test_matrices_in_the_last_registers(text: str) -> None:
-    """Behind them begins a guard page."""
+    """A guard page begins after them."""
     bench = Bench(text + "\ns_endpgm", "gfx950")
     assert (int(bench.state.ctypes.data) + bench.state.size) % mmap.PAGESIZE == 0
     assert bench.run() is Status.END
@@ -311,7 +311,7 @@ def test_lds_ends_at_its_last_byte(name: str, lanes: str) -> None:
 def test_lds_beyond_what_an_index_can_say() -> None:
     """Indices of vector loads are signed. No device has 3 GiB of LDS, but correctness must not depend on that."""
     bench = Bench("ds_read_b32 v1, v0\nds_write_b64 v0, v[2:3]\ns_endpgm", "gfx90a", lds=64)
-    # 4 GiB that nobody else has, and nobody may touch: what lies behind the LDS must not depend on other tests
+    # 4 GiB that nothing else uses: the memory after the LDS must not depend on other tests
     nothing = np.frombuffer(mmap.mmap(-1, 4 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0), np.uint8)
     start = int(nothing.ctypes.data)
     bench.set("lds_pointer", start)
@@ -320,7 +320,7 @@ def test_lds_beyond_what_an_index_can_say() -> None:
     for address in (0x8000_0000, 0xBFFF_FF00):
         bench.vgpr(0)[:] = address
         bench.set("pc", bench.text.address)
-        assert bench.run() is Status.CRASH  # 2 GiB behind the LDS nothing is mapped; before it lies other memory
+        assert bench.run() is Status.CRASH  # 2 GiB after the LDS nothing is mapped; before it is other memory
         assert bench.engine.crash().address >= start + 0x7FFF_0000
 
 

@@ -39,7 +39,7 @@ ADDS = [
     ("gfx1030", "ds_add_f32 v2, v4", DENORM_OFF, TINY, TINY, 0),
     ("gfx1100", "ds_add_f32 v2, v4", DENORM_ON, TINY, TINY, NORMAL),
     ("gfx1201", "ds_add_f32 v2, v4", DENORM_OFF, TINY, TINY, 0),
-    ("gfx90a", "global_atomic_add_f32 v[2:3], v4, off", DENORM_ON, TINY, TINY, 0),  # whatever MODE says
+    ("gfx90a", "global_atomic_add_f32 v[2:3], v4, off", DENORM_ON, TINY, TINY, 0),  # regardless of MODE
     ("gfx90a", "global_atomic_add_f32 v[2:3], v4, off", DENORM_ON, ONE, ONE, 0x40000000),
     ("gfx1100", "global_atomic_add_f32 v[2:3], v4, off", DENORM_ON, TINY, TINY, 0),
     ("gfx942", "global_atomic_add_f32 v[2:3], v4, off", DENORM_OFF, TINY, TINY, NORMAL),

@@ -182,7 +182,7 @@ def test_selectors_apply_to_loads_and_stores(target: str, selectors: int) -> Non
 
 @pytest.mark.parametrize(("target", "packed"), [("gfx803", False), ("gfx810", True)])
 def test_halves_of_gfx8(target: str, packed: bool) -> None:
-    """Before gfx810 each component has a register of its own."""
+    """Before gfx810, each component has a separate register."""
     registers = "v[4:5]" if packed else "v[4:7]"
     text = f"buffer_load_format_d16_xyzw {registers}, v0, s[0:3], 0 idxen\n"
     text += f"buffer_store_format_d16_xyzw {registers}, v0, s[0:3], 0 idxen offset:512"

@@ -67,7 +67,7 @@ def test_blocks_are_zero_when_used_again(rows: int, size: int, sparse: bool) -> 
     part = first[0, 3:5]
     del first
     other = guarded_rows(rows, size, sparse=sparse)
-    assert other.ctypes.data != at and part.all()  # somebody still looks at the first
+    assert other.ctypes.data != at and part.all()  # the first is still in use
     del part, other
     again = [guarded_rows(rows, size, sparse=sparse) for _ in range(2)]
     assert at in [int(a.ctypes.data) for a in again] and not any(a.any() for a in again)
@@ -177,7 +177,7 @@ def test_too_much_is_a_memory_error() -> None:
 
 @pytest.mark.usefixtures("few_objects")
 def test_kept_blocks_leave_most_guards_to_others() -> None:
-    """However small they are."""
+    """Regardless of their size."""
     blocks = [guarded(10 + n % 7) for n in range(module.MOST_GUARDS // 2)]
     del blocks
     module._take_back()

@@ -1,6 +1,6 @@
 """The instructions that each pattern of `deviations` matches: a row per pattern in ``deviating_names.txt``.
 
-A pattern that comes to match one more instruction fails until somebody has looked at it::
+If a pattern matches an additional instruction, the test fails until the row is updated::
 
     python -m tests.sim.pcode.deviating_names
 """

@@ -150,7 +150,7 @@ def not_compared(name: str, form: str) -> str:
 
 @cache
 def text_of(entry: Entry, target: str) -> str:
-    """The text to compare with."""
+    """The text for the comparison."""
     for row in REPLACED:
         match = re.fullmatch(row.pattern, entry.name)
         if match and re.fullmatch(row.targets, target):
@@ -247,12 +247,12 @@ def signs_of_bits(name: str) -> bool:
 
 
 def keeps_subnormals(name: str) -> bool:
-    """MODE's flushing does not touch these."""
+    """MODE's flushing does not affect these instructions."""
     return bool(re.search(r"CMPX?_CLASS|V_CNDMASK|V_MOV|SCALEF32", name))
 
 
 def flushes_always(name: str) -> bool:
-    """Subnormals are zeros whatever MODE says."""
+    """Subnormals are zeros, regardless of MODE."""
     return bool(
         re.fullmatch(
             r"V_(S_)?(RCP|RCP_IFLAG|RSQ|SQRT|EXP|LOG)_F32|V_MAD_F32|V_MAC_F32|V_MADAK_F32|V_MADMK_F32|V_FMAC?_DX9_ZERO_F32|V_(FMA|FMAC|MAC|MAD)_LEGACY_F32",

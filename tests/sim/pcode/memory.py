@@ -295,7 +295,7 @@ def _calculated(call: str) -> str:
 
 
 def _explicit(entry: Entry) -> bool:
-    """The text adds OFFSET itself."""
+    """Whether the text itself adds OFFSET."""
     return bool(re.search(r"OFFSET[01]?\.u32", entry.text))
 
 

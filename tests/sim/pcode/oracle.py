@@ -149,7 +149,7 @@ class Executor:
             code = self.fields[f"src{n}"]
             if (
                 128 <= code <= 208 or 240 <= code <= 248
-            ):  # an inline constant is a half where a half is asked for
+            ):  # an inline constant is a half where a half is requested
                 raw = constant(code, 16, "F16", None, self.wave.target)
         if "_MIX" in name:  # an f32 or, as op_sel_hi says, a half; neg_hi is abs
             low, kind = 0, "f32"
@@ -601,7 +601,7 @@ class Executor:
 
 
 class _Ports:
-    """The lane masks an instruction reads and writes: VCC stands for the encoding's own operands."""
+    """The lane masks that an instruction reads and writes; VCC represents the encoding's own operands."""
 
     def __init__(self, executor: Executor, compare: bool) -> None:
         self.executor = executor

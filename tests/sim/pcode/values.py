@@ -194,7 +194,7 @@ def _sum(kind: str, bits: int, x: Number, y: Number, rounding: int) -> Value:
 
 
 def _product(x: Number, y: Number) -> Number | None:
-    """None: infinity times zero."""
+    """The product; None for infinity times zero."""
     sign = x[1] ^ y[1]
     if x[0] == INFINITE or y[0] == INFINITE:
         if (x[0] == FINITE and not x[2]) or (y[0] == FINITE and not y[2]):
@@ -279,7 +279,7 @@ def from_float(number: float, kind: str, bits: int, rounding: int) -> Value:
 
 
 def signed(value: Value) -> int:
-    """The integer a value stands for."""
+    """The integer that a value represents."""
     raw: int = value.raw  # type: ignore[assignment]
     if value.kind == "i" and raw >> value.bits - 1:
         return raw - (1 << value.bits)

@@ -150,7 +150,7 @@ class File:
 
 
 class Fields:
-    """WAVE_MODE.IEEE and such."""
+    """WAVE_MODE.IEEE and similar fields."""
 
     def __init__(self, **known: Value) -> None:
         self.known = known

@@ -19,7 +19,7 @@ FAMILIES = {"gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1200
             "gfx942": "cdna", "gfx950": "cdna",
             "gfx1010": "rdna3", "gfx1030": "rdna3", "gfx1150": "rdna3", "gfx1151": "rdna3",
             "gfx90a": "cdna", "gfx908": "cdna", "gfx906": "cdna", "gfx900": "cdna"}
-"""Which text is a target's."""
+"""The text for each target."""
 
 RELATED = frozenset(("gfx1010", "gfx1030", "gfx1150", "gfx1151", "gfx90a", "gfx908", "gfx906", "gfx900"))
 """Targets for which the text is not written, but which have most of the opcodes."""

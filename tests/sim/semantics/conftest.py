@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Runner:
-    """Compiles instructions and keeps them."""
+    """Compiles instructions, and caches them."""
 
     def __init__(self) -> None:
         llvm.initialize_native_target()

@@ -72,7 +72,7 @@ def test_class(run):
     x = np.array(numbers, np.uint32)
     for bit in range(10):
         classes = np.full(10, 1 << bit, np.uint32)
-        for mode in (0x3F0, 0x300):  # subnormals are a class whatever MODE says
+        for mode in (0x3F0, 0x300):  # subnormals are a class regardless of MODE
             got = run("v_cmp_class_f32", x, classes, vdst=False, mask_result=True, mode=mode).masks[22]
             assert np.nonzero(got)[0].tolist() == [bit]
 

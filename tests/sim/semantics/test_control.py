@@ -220,7 +220,7 @@ def registers(assembled, target, *names, **options):
         ("gfx1200", {"wave_size": 64}, ["HW_REG_WAVE_STATUS", "HW_REG_WAVE_STATE_PRIV"], ["0x20010440", "0x200"]),
         ("gfx1200", {}, ["HW_REG_WAVE_EXCP_FLAG_USER", "HW_REG_WAVE_EXCP_FLAG_PRIV", "HW_REG_WAVE_TRAP_CTRL"],
          ["0x0", "0x0", "0x0"]),
-        # Sizes of allocations less one: VGPRs in fours, 2 * 16 SGPRs less one behind; LDS in units of 512 bytes.
+        # Sizes of allocations less one: VGPRs in fours, 2 * 16 SGPRs less one after; LDS in units of 512 bytes.
         ("gfx900", {"vgprs": 32}, ["HW_REG_GPR_ALLOC", "HW_REG_LDS_ALLOC"], ["0x6000700", "0x8000"]),
         ("gfx90a", {"vgprs": 32}, ["HW_REG_GPR_ALLOC"], ["0x60070c0"]),
         ("gfx1030", {"vgprs": 32}, ["HW_REG_GPR_ALLOC"], ["0x7000300"]),

@@ -59,7 +59,7 @@ def narrow(bits: int, kind: str, name: str, scale: int) -> int:
     if value < 0:
         return sign | over
     value /= Fraction(2) ** (scale - 127)
-    # The code after the largest stands for what lies beyond it.
+    # The code after the largest represents what is beyond it.
     codes = [(small_value(c, name), c) for c in range(largest + 2)]
     code = nearest(value, codes)
     return sign | (over if code > largest else code)
@@ -272,7 +272,7 @@ def test_stochastic_rows(run, name, kind):
 @pytest.mark.parametrize(
     "name, bits, seed, wanted",
     [
-        # 1.0 + 1/1024 is f16's next number after 1: exact, whatever the seed.
+        # 1.0 + 1/1024 is f16's next number after 1: exact for any seed.
         ("f16", 0x3F802000, 0xFFFFFFFF, 0x3C01),
         # Three quarters of the way to the next number: up for three quarters of the seeds.
         ("f16", 0x3F801800, 0x3FFFFFFF, 0x3C00),

@@ -230,7 +230,7 @@ def test_sine_and_cosine_are_accurate(run, name, function):
     assert np.abs(got - want).max() < 2**-24
 
 
-# The published first 256 bits of 2 / pi, behind the point.
+# The published first 256 bits of 2 / pi, after the point.
 TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561
 
 

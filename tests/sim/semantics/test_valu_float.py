@@ -39,7 +39,7 @@ def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def assert_same(got: np.ndarray, want: np.ndarray, *inputs: np.ndarray) -> None:
-    """Equal bits, NaNs equal to NaNs."""
+    """Check that bits are equal; all NaNs count as equal."""
     want = want.astype(got.dtype)
     good = (bits(got) == bits(want)) | (np.isnan(got) & np.isnan(want))
     bad = np.nonzero(~good)[0]
@@ -108,7 +108,7 @@ def test_ldexp_rounds_once(run, dtype, exponents):
 def test_fma_f16_and_f32_round_once(run):
     a, b = pairs("f2")
     c = np.roll(b, 7)
-    want = a.astype("f8") * b.astype("f8") + c.astype("f8")  # exact but for overflow
+    want = a.astype("f8") * b.astype("f8") + c.astype("f8")  # exact except for overflow
     assert_same(run("v_fma_f16", a, b, c, result="f2").value, want.astype("f2"), a, b, c)
     # (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: adding -1 - 2^-11 leaves what an unfused product has lost.
     one = f32(0x3F800800)

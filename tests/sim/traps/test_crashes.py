@@ -32,7 +32,7 @@ def test_crash(assembled, target, way):
     kernel = assembled(target, code, groups=3)
     _, second, _ = kernel.dispatch.waves
     right = second.word("lds_pointer")
-    guard = -(-(right + 4096) // mmap.PAGESIZE) * mmap.PAGESIZE  # behind the 4096 bytes of LDS
+    guard = -(-(right + 4096) // mmap.PAGESIZE) * mmap.PAGESIZE  # after the 4096 bytes of LDS
     second.set_word("lds_pointer", guard)
     options = {
         "run": RunOptions(),
@@ -47,7 +47,7 @@ def test_crash(assembled, target, way):
     assert "crashed: SIGSEGV at host address 0x" in stop.reason and stop.pc == second.pc
     assert stop.message.startswith(f"internal error at {stop.pc:#x}: generated code of the block at")
     second.set_word("lds_pointer", right)
-    assert kernel.dispatch.run(options) is stop  # it does not go on
+    assert kernel.dispatch.run(options) is stop  # it does not continue
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS])

@@ -96,7 +96,7 @@ class Difference(Exception):
 
 
 class Device:
-    """A machine with the programs of one table loaded."""
+    """A machine on which the programs of one table are loaded."""
 
     def __init__(self, target: str, wave_size: int, members: list[Any], folder: Path) -> None:
         self.target, self.wave_size = target, wave_size
@@ -258,7 +258,7 @@ def assembly(target: str, wave_size: int, members: list[Any]) -> str:
         lines += [f".globl begin{number}, end{number}", f"begin{number}:"]
         lines += [f"  {instruction}" for instruction in program.instructions]
         lines += [f"end{number}:", "  s_endpgm"]
-    # Instruction prefetch and the decoder may look behind the last one.
+    # Instruction prefetch and the decoder may look after the last one.
     lines += ["  s_nop 0"] * 64
     lines += [
         ".rodata",

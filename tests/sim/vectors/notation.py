@@ -57,7 +57,7 @@ class Value:
 
     @property
     def size(self) -> int:
-        """Bytes it takes in memory."""
+        """Bytes in memory."""
         return WIDTHS[self.kind or ""]
 
 
@@ -186,7 +186,7 @@ def _program(number: int, line: str, title: str, target: str, lanes: int) -> Pro
 
 
 def agrees(wanted: Value, bits: int, near: bool) -> bool:
-    """Whether ``bits`` are what is wanted."""
+    """Whether ``bits`` are as expected."""
     kind = wanted.kind
     if kind is None:
         return bits == wanted.bits
