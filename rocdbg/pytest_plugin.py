@@ -48,7 +48,7 @@ class Gpu:
     def load(self, path: str | Path) -> Program:
         """Load a code object, a bundle or a host executable with ``rocdbg.load``, once for each file and test.
 
-        Raises what that raises: `rocdbg.Error` for a file without code for this GPU.
+        Raises the errors of that function, such as `rocdbg.Error` for a file without code for this GPU.
         """
         from rocdbg.api import load
 

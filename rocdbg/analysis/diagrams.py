@@ -30,8 +30,8 @@ class Diagrams:
     weight the one that was named last.
 
     This order keeps diagrams small, as chains of nodes: when code is followed backwards, the masks of inner regions are
-    named after those of the enclosing regions, and a lane that waits in an inner region continues there whatever the
-    outer masks contain.
+    named after those of the enclosing regions, and a lane that waits in an inner region continues there regardless of
+    what the outer masks contain.
 
     ``join`` returns the leaf for what is known if either of two leaves applies; it must be commutative, associative and
     idempotent.
@@ -123,8 +123,8 @@ class Diagrams:
         return values
 
     def coarsened(self, diagram: int, most: int) -> int:
-        """Return the diagram; if it has more than ``most`` nodes, return a less precise one, for what is known whatever
-        some bits are.
+        """Return the diagram; if it has more than ``most`` nodes, return a less precise one, in which some variables
+        count as unknown.
 
         The variables that are tested last, which belong to the outermost regions, are given up first.
         """

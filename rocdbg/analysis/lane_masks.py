@@ -207,7 +207,7 @@ class LaneMasks:
         return items
 
     def _term(self, term: Term, lane: int) -> list[Item]:
-        """Operations that push a term of a comparison for one lane, unsigned; `_OWN` stands for the lane's dword of the
+        """Operations that push a term of a comparison for one lane, unsigned; `_OWN` represents the lane's dword of the
         vector register whose location is on the stack.
         """
         match term:

@@ -128,7 +128,7 @@ class Kind(Enum):
     COPY = auto()
     """``vector`` = ``other``, in active lanes."""
     VECTOR = auto()
-    """The effect has nothing but ``results``."""
+    """The effect has only ``results``."""
     STORE_ANYWHERE = auto()
     """Active lanes write to memory, possibly into their own stack slots."""
     CALL = auto()

@@ -40,7 +40,7 @@ def rejoining(blocks: Mapping[int, Block], entry: int, wide: bool) -> frozenset[
 
 def _last_rejoin(block: Block, wide: bool) -> int | None:
     """Find the last instruction of a block that ends a region which began before the block. It counts only if EXEC is
-    narrowed before it by nothing but regions that begin and end in the block.
+    narrowed before it only by regions that begin and end in the block.
     """
     last: int | None = None
     copies: set[int] = set()  # registers with a value that EXEC had in the block

@@ -1,6 +1,6 @@
 """Detects descriptions of values that LLVM computes before it is known whether the program assigns them.
 
-Where a branch does nothing but assign variables, LLVM may execute its arithmetic for all lanes and select the result:
+Where a branch only assigns variables, LLVM may execute its arithmetic for all lanes and select the result:
 
     y = ...                           v7
     if (y > 3) y = lerp(y, x)         v_fma     v8, ...           DBG_VALUE v8, although not each lane assigns

@@ -71,7 +71,7 @@ def words_of(metasyntax: str, completes: Completes = Completes.NOTHING) -> Kind:
 
 
 def number_of(metasyntax: str, wrong: str, completes: Completes = Completes.NOTHING) -> Kind:
-    """Return a kind for a number (`as_digits`); ``wrong`` is the error, in which ``{}`` stands for the invalid word."""
+    """Return a kind for a number (`as_digits`); ``wrong`` is the error, in which ``{}`` represents the invalid word."""
 
     def read(shell: Shell, text: str) -> int:
         digits = as_digits(shell, text)

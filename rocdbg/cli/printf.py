@@ -127,7 +127,7 @@ def format_columns(session: Session, text: str, columns: Columns, count: int) ->
 
 
 def unescape(text: str) -> str:
-    """Replace the escape sequences in a text; unlike in `echo`, one of them stands for ESC."""
+    """Replace the escape sequences in a text; unlike in `echo`, one of them represents ESC."""
     return "".join(
         "\x1b" if piece == "\\e" else escapes.unescape(piece) for piece in re.split(r"(?s)(\\.)", text)
     )

@@ -1,8 +1,8 @@
 """Errors in DWARF. The text distinguishes two kinds.
 
-*Ill-formed* means that the producer broke a rule, whatever the state of the program is.
-An *evaluation error* means that the expression is fine, but cannot be evaluated here and
-now: a context element is missing, storage is undefined or too small, a limit was reached.
+*Ill-formed* means that the producer broke a rule, regardless of the state of the program. An *evaluation error* means
+that the expression is fine, but cannot be evaluated here and now: a context element is missing, storage is undefined or
+too small, a limit was reached.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def evaluate_location_list(
 
     The default entry applies where no bounded entry matches; if there is none either, the location is undefined.
     `dialect` applies to `entries` that do not have their own. Raises `EvaluationError` if the context has no program
-    location, and whatever evaluating the matching expressions raises.
+    location, and the errors of evaluating the matching expressions.
     """
     if not isinstance(entries, LocationList):
         entries = LocationList(entries)
@@ -158,8 +158,8 @@ def evaluate_restricted(
 def dereference(pointer: Value, context: Context, dialect: str = "amd") -> LocationDescription:
     """The location of the object that an implicit pointer value points to (A.2.5.4.4.5), in this context.
 
-    Raises `EvaluationError` for any other value and if the entry has neither location nor value, and whatever
-    evaluating the entry's location raises.
+    Raises `EvaluationError` for any other value and if the entry has neither location nor value, and the errors of
+    evaluating the entry's location.
     """
     if not isinstance(pointer, ImplicitPointerValue):
         raise EvaluationError("only an implicit pointer can be dereferenced without its address space")

@@ -28,8 +28,8 @@ from rocdbg.host.protocol import REQUEST, Request, Status
 
 _CREDENTIALS = struct.Struct("3i")
 _COLLECTED: Final = 16
-"""Number of processes after which garbage is collected: each leaves a terabyte of addresses to the collector, and there
-are only 128.
+"""Number of processes after which garbage is collected: each reserves a terabyte of addresses until it is collected,
+and a process has only 128 terabytes.
 """
 _ended = count(1)
 _PATIENCE: Final = 10.0

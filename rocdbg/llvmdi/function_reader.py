@@ -323,7 +323,7 @@ class FunctionReader:
     def _arguments(self, closing: str | None, is_record: bool = False) -> tuple[Field, ...]:
         """Arguments of a debug intrinsic: `metadata !2, metadata i64 %x`; the word `metadata` may be left out.
 
-        A record never has it.
+        Debug records never have this word.
         """
         cursor = self.cursor
         found: list[Field] = []

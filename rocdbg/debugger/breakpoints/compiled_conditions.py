@@ -72,7 +72,7 @@ class NativeConditions:
         self._lasting: dict[int, Check] = {}
         """Checks that stay valid until `_known_for` changes, or until more is known about their places."""
         self._open: set[int] = set()
-        """Addresses for which checks have to be created anew."""
+        """Addresses for which checks have to be created again."""
 
     def forget(self) -> None:
         """Discard everything, because the program has changed."""
@@ -251,7 +251,7 @@ class NativeConditions:
         return renewed
 
     def _reopen(self, addresses: Iterable[int]) -> None:
-        """Mark the checks at addresses to be created anew, because more is known about these places."""
+        """Mark the checks at addresses to be created again, because more is known about these places."""
         for address in addresses:
             self._lasting.pop(address, None)
             if address in self._at:

@@ -229,7 +229,7 @@ def method_value(class_: ClassType, method: Method, environment: Environment) ->
 
 def overload(name: str, types: Iterable[Type], environment: Environment) -> Value:
     """Return the function of a name that has parameters of these types; if there is only one function, it is returned
-    whatever its parameters are.
+    regardless of its parameters.
 
     Raises `NoSymbolError`.
     """

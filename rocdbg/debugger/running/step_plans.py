@@ -2,8 +2,8 @@
 
 The debugger decides at each place that the lane or wave reaches (`rocdbg.debugger.running.stepping`). If the same
 decision will always be right at that place, it becomes a row of a `StopPlan`, and the target does not return there
-again. Rows are added only after a decision, never in advance. A decision is recorded only if it depends on nothing but
-the place and whether the lane is active.
+again. Rows are added only after a decision, never in advance. A decision is recorded only if the place, and whether the
+lane is active, determine it completely.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ lane*; builders repeat it over lanes as they like. A value is *uniform* when it 
 Integers have no sign; operations whose result depends on a sign have a signed and an unsigned form. Python ints and
 floats mix in freely as constants of the other operand's type. Shift counts must be smaller than the width: mask them
 first. Float arithmetic is IEEE 754 round-to-nearest-even without contraction, with subnormals; f16 operations round
-once. The payload of a NaN result is whatever the primitive gives; rules for canonical NaNs belong to semantics.
+once. The primitive determines the payload of a NaN result; rules for canonical NaNs belong to semantics.
 """
 
 from __future__ import annotations

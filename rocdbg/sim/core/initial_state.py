@@ -173,7 +173,7 @@ def prototype(dispatch: DispatchState) -> StateBlock:
 def apply(
     wave: Wave, dispatch: DispatchState, shared: StateBlock, ids: GroupIds, scratch_slot: int
 ) -> None:
-    """Put a wave (number, workgroup and index set) into its initial state, whatever its block held before.
+    """Put a wave (number, workgroup and index set) into its initial state, regardless of the block's previous contents.
 
     ``shared`` is the dispatch's `prototype`. The vector registers that the kernel has are cleared.
     """

@@ -356,7 +356,7 @@ class Status(IntEnum):
     FETCH = 12
     """pc is not in executable memory."""
     SIGNAL = 13
-    """The workgroup barrier was signalled (GFX12); pc is after it. The wave goes on."""
+    """The workgroup barrier was signalled (GFX12); pc is after it. The wave continues."""
     SIGNAL_FIRST = 14
     """As SIGNAL; in addition, the scheduler sets SCC to whether no wave of the group had signalled before."""
     WAIT = 15
@@ -365,8 +365,9 @@ class Status(IntEnum):
     """An arithmetic exception that is enabled occurred: ``exception`` in the state says which. The instruction was
     executed; pc is after it."""
     BARRIER_STATE = 17
-    """The state of the workgroup's barrier goes to the SGPR ``requested``; pc is after the instruction. The wave goes
-    on."""
+    """The state of the workgroup's barrier goes to the SGPR ``requested``; pc is after the instruction. The wave
+    continues.
+    """
     REGISTERS = 18
     """The block at pc names registers that the wave does not have; none of it was executed (never leaves
     ``Engine.run``)."""
@@ -376,11 +377,11 @@ class Status(IntEnum):
     """Generated code was abandoned midway (`native_guard`): pc is at the beginning of the block concerned; the other
     state is as the block left it."""
     REFETCH = 21
-    """s_icache_inv was executed; pc is after it. The wave goes on (never leaves ``Engine``)."""
+    """s_icache_inv was executed; pc is after it. The wave continues (never leaves ``Engine``)."""
     WATCH = 22
     """A watched word was changed. The instruction was executed; pc is after it. See the environment's watch record."""
     INTERRUPT = 23
-    """The wave has sent an interrupt to the host; pc is after the s_sendmsg. The wave goes on."""
+    """The wave has sent an interrupt to the host; pc is after the s_sendmsg. The wave continues."""
 
 
 class FaultKind(IntEnum):

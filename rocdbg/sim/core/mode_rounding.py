@@ -36,8 +36,9 @@ class ModeRounding(ABC):
 
     @contextmanager
     def nearest(self) -> Iterator[None]:
-        """Make the primitives inside round to nearest whatever MODE says: for exact steps, and those whose error is
-        corrected later."""
+        """Make the primitives inside round to nearest regardless of MODE: for exact steps, and those whose error is
+        corrected later.
+        """
         saved, self.rounding = self.rounding, (0, 0)
         try:
             yield

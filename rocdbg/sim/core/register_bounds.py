@@ -34,7 +34,7 @@ _FEWEST_SCALARS = 16
 
 
 def bounds(target: Target, wave_size: int, vgprs: int, agprs: int, sgprs: int) -> int:
-    """The packed bounds of a wave whose kernel asked for this many registers.
+    """The packed bounds of a wave whose kernel requested this many registers.
 
     Allocation rounds up, but no wave gets more VGPRs than instructions can name: the wave's state has no room for more.
     From GFX10 on every wave has all SGPRs.

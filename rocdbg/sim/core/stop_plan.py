@@ -185,8 +185,8 @@ class StopPlan:
         return self.get("low") - 1
 
     def arm(self, state: State, low: int, high: int, comes_back: bool) -> None:
-        """Begin in a range. ``comes_back`` means to return to Python when a lane that waited becomes active, whatever
-        the rows say.
+        """Begin in a range. ``comes_back`` means to return to Python when a lane that waited becomes active, regardless
+        of the rows.
         """
         self.set("state", state)
         self.set("low", low)

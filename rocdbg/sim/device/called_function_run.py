@@ -1,9 +1,9 @@
 """An excursion: the run of a function on a copy of a wave, while the wave itself does not change.
 
-A debugger calls functions in this way. The copy has its own registers: all that the target has, whatever the kernel
-requested. Its private memory begins with a copy of the wave's private memory, followed by the function's stack. It
-shares the memory that waves share. When the excursion ends, the function's stores to the wave's private memory remain.
-Nothing else about the wave changes, nor do the schedule and the counters.
+A debugger calls functions in this way. The copy has its own registers: all that the target has, even if the kernel
+requested fewer. Its private memory begins with a copy of the wave's private memory, followed by the function's stack.
+It shares the memory that waves share. When the excursion ends, the function's stores to the wave's private memory
+remain. Nothing else about the wave changes, nor do the schedule and the counters.
 
 The registers at a function's entry are those of LLVM's AMDGPU backend (AMDGPUUsage, "Non-Kernel Functions"; special
 inputs as `SIMachineFunctionInfo` fixes them): s[0:3] scratch resource (if scratch is accessed through one), s[4:5]

@@ -317,7 +317,7 @@ class Dispatch:
 
     def _step(self, wave: Wave, left: Budget, steps: int) -> Stop:
         """Execute ``steps`` instructions of ``wave``, or fewer if it reaches a stop or begins to wait for other waves.
-        If it waits at the beginning, these run.
+        If it already waits at the beginning, the other waves run.
         """
         first = True
         while True:

@@ -309,8 +309,9 @@ def _abandoned(folder: int, name: str) -> bool:
 
 
 def _secret(objects: int) -> bytes:
-    """The user's key. It is kept apart from the entries, so that a copied folder of entries brings no key. Only if
-    there is no place for the user's state is it stored among them. Raises OSError."""
+    """The user's key. It is kept apart from the entries, so that a copied folder of entries brings no key. It is stored
+    among them only if there is no place for the user's state. Raises OSError.
+    """
     base = base_directory("XDG_STATE_HOME", ".local/state")
     if base is not None:
         try:

@@ -515,7 +515,8 @@ class Access:
 
     def _scales(self, flushes: bool) -> bool:
         """Whether output modifiers have an effect: before GFX12 they are ignored if subnormals may be results or MODE
-        asks for IEEE behaviour."""
+        requests IEEE behaviour.
+        """
         if self.generation >= 12:
             return True
         return not self.mode.ieee and (flushes or self.name in ("v_sin_f32", "v_cos_f32"))

@@ -2,8 +2,8 @@
 
 How they do it is not documented. The models were derived from measurements on a gfx1100 and a gfx1201 that AMD
 published (github.com/ROCm/rocm-systems, issue 12056 and the captures beside its emulator) and agree with them bit for
-bit: terms are integers that are truncated to a common exponent, added, and rounded once to nearest even, whatever MODE
-says.
+bit: terms are integers that are truncated to a common exponent, added, and rounded once to nearest even, regardless of
+what MODE says.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def _flush(i: Access, helper: str, space: str) -> int:
 
     In LDS, additions follow MODE (f64 additions flush nothing), comparisons follow MODE's input bit, and minimum and
     maximum flush only for the comparison, on GFX12 also the result. In memory, GFX9 and GFX11 flush the inputs of f32
-    additions whatever MODE says, but gfx940 and later flush nothing; GFX10 and GFX11 compare as LDS does; GFX12 flushes
+    additions regardless of MODE, but gfx940 and later flush nothing; GFX10 and GFX11 compare as LDS does; GFX12 flushes
     nothing.
     """
     name, _, width = helper.rpartition("_")

@@ -6,8 +6,8 @@ rounded primitives and with polynomials of our own, independent of host librarie
 rounded once. The result is within half an ulp (plus 2**-20 ulp) of the exact one, where the documents promise 1 ulp, so
 it may differ from hardware by one ulp.
 
-Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs and results, whatever MODE
-says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
+Rules of the documents: the f32 forms of rcp, rsq, sqrt, exp and log flush subnormal inputs and results, regardless of
+what MODE says; the f16 and f64 forms obey MODE; sin and cos accept subnormals and take their argument in revolutions.
 """
 
 from __future__ import annotations

@@ -179,8 +179,9 @@ def _(i: Access) -> None:
 
 @semantic("v_perm_b32")
 def _(i: Access) -> None:
-    """Each byte of source 2 picks a byte of {source 0, source 1}: 0-7 byte, 8-11 sign of bytes 1, 3, 5,
-    7, 12 zero, above 0xff."""
+    """Each byte of source 2 picks a byte of {source 0, source 1}: 0-7 byte, 8-11 sign of bytes 1, 3, 5, 7, 12 zero,
+    greater values 0xff.
+    """
     data = i.src(0).zext(I64).shl(32) | i.src(1).zext(I64)
     selectors = i.src(2)
     result = i.const(0)

@@ -59,8 +59,9 @@ for _name, _type in TYPES.items():
 
 
 def preserves_half(i: Access) -> bool | None:
-    """Whether a 16-bit instruction keeps the other half of the destination: GFX9's VOP3 instructions with op_sel do,
-    its older ones clear it."""
+    """Whether a 16-bit instruction keeps the other half of the destination: GFX9's VOP3 instructions with op_sel keep
+    it; GFX9's older instructions clear it.
+    """
     return True if i.generation is Generation.GFX9 else None
 
 

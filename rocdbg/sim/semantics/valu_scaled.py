@@ -1,8 +1,8 @@
 """gfx950's conversions between f32, f16, bf16 and the small float formats, with a scale: v_cvt_scalef32_*.
 
 The scale is the exponent field of an f32: the small numbers are in units of 2**(field - 127); 255 produces NaNs. A
-conversion rounds once, after applying the scale, whatever MODE says about rounding and subnormals. NaNs, infinities and
-random bits are treated as in the host code of AMD's HIP headers.
+conversion rounds once, after applying the scale, regardless of the MODE bits for rounding and subnormals. NaNs,
+infinities and random bits are treated as in the host code of AMD's HIP headers.
 """
 
 from __future__ import annotations

@@ -224,8 +224,8 @@ class BlockRegisters(Writer, Builder):
             self.write_sgpr(code, Value(self, wave, name, True))
 
     def _lanes_of_bits(self, lanes: str, bits: str) -> list[str]:
-        """Lines that define a vector of conditions from the lowest bits of a mask. A cast would do: on processors
-        without registers for such vectors, LLVM makes the same code from it, but takes much longer.
+        """Lines that define a vector of conditions from the lowest bits of a mask. A cast would give the same vector:
+        on processors without registers for such vectors, LLVM makes the same code from it, but takes much longer.
         """
         wave, width = f"i{self.wave_size}", self.width
         if self.masked_stores:

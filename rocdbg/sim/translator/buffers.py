@@ -11,8 +11,8 @@ size) * n + i % n * size``, n the index stride. GFX9's resources have no element
 * GFX9: no check with ADD_TID and without IDXEN; by records with IDXEN and a stride; otherwise by bytes, SOFFSET
 included.
 * GFX8 counts records where the resource is swizzled and has a stride, otherwise bytes from the resource's beginning,
-including those of preceding records (Mesa's resources for GFX8 have sizes in bytes, whatever the stride). GFX6 to GFX8
-have elements of 4, 8 or 16 bytes (2 is treated as 4).
+including those of preceding records (Mesa's resources for GFX8 have sizes in bytes, regardless of the stride).
+GFX6 to GFX8 have elements of 4, 8 or 16 bytes (2 is treated as 4).
 * GFX10+: OOB_SELECT chooses: 0 record and offset within the stride, 1 record, 2 only that the buffer is not empty,
   3 bytes (or as 0 where swizzled), where the size is reduced by SOFFSET. GFX10 checks where an access begins, GFX11+
   where it ends.

@@ -2,8 +2,8 @@
 of sizes.
 
 Arguments ``a`` and ``b`` are those of `rocdbg.sim.core.image_request`. Addresses are in the transfer buffer from dword
-``ADDRESSES`` on; data, one dword per component whatever the mask of components, from dword 0 on. Texels outside the
-image read 0 (or 1 in a component that DST_SEL sets to 1) and ignore writes.
+``ADDRESSES`` on; data, one dword per component regardless of the mask of components, from dword 0 on. Texels outside
+the image read 0 (or 1 in a component that DST_SEL sets to 1) and ignore writes.
 """
 
 from __future__ import annotations

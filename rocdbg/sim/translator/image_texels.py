@@ -1,6 +1,6 @@
 """Texels in memory: computes their addresses, reads them with conversion, and writes them.
 
-Every address goes through the page table (`Runtime._page`), whatever the descriptor says. Coordinates outside the image
+Every address goes through the page table (`Runtime._page`), regardless of the descriptor. Coordinates outside the image
 read 0 and write nothing; the level of detail must be in memory.
 """
 

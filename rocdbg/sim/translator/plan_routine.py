@@ -15,7 +15,7 @@ _LINKS = ("link_0", "link_1", "link_2")
 def planned(mode_key: Callable[[Routine], Value]) -> Callable[[Routine], None]:
     """``i32 run_planned(ptr state, ptr env, ptr tables)``. %tables: page directories of single instructions.
 
-    Where a block begins that lies within the range, the block is run, otherwise one instruction.
+    If a block that lies within the range begins at the PC, the block is run; otherwise one instruction is run.
     """
 
     def body(r: Routine) -> None:

@@ -433,8 +433,9 @@ class Runtime:
     # -- atomics --------------------
 
     def _align(self, r: Routine, size: int, space: str) -> None:
-        """Check the alignment of an atomic's addresses, after their translation; returns 1 from the routine if
-        wrong."""
+        """Check the alignment of an atomic's addresses, after their translation; the routine returns 1 if one is not
+        aligned.
+        """
 
         def check(lane: Value) -> None:
             pointer = r.load(r.slot(layout.ENV_POINTER, lane, 8), I64)

@@ -2,8 +2,8 @@
 store.
 
 They first call the routine that checks a store with the store's arguments, which leaves the host address of each lane
-in the environment, whatever the address space. Stores are matched against ranges of host memory, so LDS and private
-memory are found in the same way as global memory. Other blocks are not affected.
+in the environment, regardless of the address space. Stores are matched against ranges of host memory, so LDS and
+private memory are found in the same way as global memory. Other blocks are not affected.
 """
 
 from __future__ import annotations

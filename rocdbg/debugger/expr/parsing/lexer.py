@@ -378,7 +378,7 @@ def _float(word: str, digits: str, offset: int) -> Token | None:
 
 
 def _encoded(char: str) -> bytes:
-    """Return a character's bytes; one that stands for an invalid UTF-8 byte (PEP 383) becomes that byte."""
+    """Return a character's bytes; one that represents an invalid UTF-8 byte (PEP 383) becomes that byte."""
     return char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
 
 
