@@ -107,7 +107,7 @@ def by_dwarf(
     info: llvmdi.DebugInfo, machine: Machine, node: Node, bits: int, function: Function | None, index: int, lane: int,
     dialect: str = "amd",
 ) -> Known:
-    """The value by the DWARF lowered from it; an implicit pointer is followed."""
+    """The value that the DWARF lowered from the debug information gives; an implicit pointer is followed."""
     pc = 0
     if function is not None:
         pc = CodeAddresses(info.flows[function.name], machine.placement).addresses[index]

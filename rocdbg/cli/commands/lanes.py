@@ -49,7 +49,7 @@ class Grouping(ValueKind, frozen=True):
         return ("line", "value")
 
     def take(self, option: str, text: str, delimited: bool) -> tuple[str, str]:
-        """``line``, or the expression; and what follows."""
+        """Return ``line`` or the expression, and the text after it."""
         word, rest = split_word(text)
         if word == "line":
             return word, rest
@@ -295,7 +295,7 @@ def thread_apply(shell: Shell, ids: ThreadList, ascending: bool, flags: Flags, l
 
     N:LANE applies it to lanes of threads (2:*, 1-3:0).
 
-    "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: go on after an error;
+    "all" starts with the newest thread, with -ascending with the oldest. -q: no headings; -c: continue after an error;
     -s: as -c, but errors and empty results are not shown.
     """
     if not line and ids.text == "all":
@@ -335,8 +335,8 @@ ALL_THREADS = Arguments(Option("-ascending"), APPLY_OPTIONS, optional("line", CO
 def thread_apply_all(shell: Shell, ascending: bool, flags: Flags, line: str) -> None:
     """Apply a command to all threads.
 
-    The newest thread comes first, with -ascending the oldest. -q: no headings; -c: go on after an error; -s: as -c, but
-    errors and empty results are not shown.
+    The newest thread comes first, with -ascending the oldest. -q: no headings; -c: continue after an error; -s: as -c,
+    but errors and empty results are not shown.
     """
     thread_apply(shell, ThreadList.parse("all"), ascending, flags, line)
 
@@ -485,7 +485,7 @@ def _line_text(shell: Shell, row: LaneRow) -> str:
 def lane_apply(shell: Shell, ids: NumberList | None, which: Which, flags: Flags, line: str) -> None:
     """Apply a command to lanes of the current wave.
 
-    -active, -inactive: only those; -all: unused lanes too. -q: no headings; -c: go on after an error;
+    -active, -inactive: only those; -all: unused lanes too. -q: no headings; -c: continue after an error;
     -s: as -c, but errors and empty results are not shown.
     """
     session = shell.session

@@ -189,7 +189,7 @@ class FullScreen:
     def resume(self) -> None:
         """Take the terminal back after the other program; its output remains visible until Enter is pressed."""
         with suppress(KeyboardInterrupt, OSError, ValueError):
-            sys.stdout.write("[Press RETURN to go on] ")
+            sys.stdout.write("[Press RETURN to continue] ")
             sys.stdout.flush()
             sys.stdin.readline()
         self._echo(False)

@@ -235,8 +235,7 @@ class NativeConditions:
         self._open = set(self._at)
 
     def _renewed(self, counters: dict[int, tuple[Breakpoint, Counter]]) -> dict[int, Check]:
-        """Create anew the checks that need it, without catchpoints. Those that stay valid are kept for the next time.
-        """
+        """Return new checks for those that are no longer valid, without catchpoints; keep valid ones for later."""
         renewed: dict[int, Check] = {}
         for address in tuple(self._open):
             there = self._at[address]

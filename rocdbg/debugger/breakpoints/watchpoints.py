@@ -59,7 +59,7 @@ class Watchpoint(Breakpoint):
     looked: bool = False
     """Whether it was evaluated in a running program; before that, it is not known whether anything is read for it."""
     software: bool = False
-    """Whether the user requested a software watchpoint; only its description differs."""
+    """Whether the user requested a software watchpoint. It works as a hardware one; only its description differs."""
 
     @property
     def expression(self) -> str:

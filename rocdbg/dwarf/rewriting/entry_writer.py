@@ -1,7 +1,7 @@
 """Rewrites the entries of debug information with changes to their attributes.
 
 Entries keep their order. Everything that refers to them is updated: references, expressions, location lists.
-Abbreviations and location lists are written anew; strings, addresses, ranges and lines keep their positions.
+Abbreviations and location lists are written again; strings, addresses, ranges and lines keep their positions.
 """
 
 from __future__ import annotations

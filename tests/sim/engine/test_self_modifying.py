@@ -234,7 +234,7 @@ PC_USERS = {
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("name", PC_USERS)
 def test_translations_do_not_depend_on_their_address(name: str, watched: bool, exceptions: bool) -> None:
-    """Therefore the address need not be part of the key."""
+    """The key of a translation therefore does not need the address."""
     target = target_by_name(name)
     wave_size = target.default_wave_size
     code = assemble(PC_USERS[name], name, wave_size)

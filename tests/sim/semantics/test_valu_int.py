@@ -254,7 +254,7 @@ def test_cndmask_and_swap(run):
 
 @pytest.mark.parametrize("name", ["v_qsad_pk_u16_u8", "v_mqsad_pk_u16_u8"])
 def test_sliding_sums(run, name):
-    """Window 07 06 05 04 03 02 01 00 against 01 01 01 01 (from the highest byte); sums start at 0."""
+    """The window is the bytes 07 to 00, highest first, and each reference byte is 01; sums start at 0."""
     window = np.array([0x0706050403020100], np.uint64)
     reference, totals = np.array([0x01010101], np.uint32), np.zeros(1, np.uint64)
     sums = [sum(abs(k + n - 1) for n in range(4)) for k in range(4)]
