@@ -107,7 +107,7 @@ def growth(r: random.Random) -> str:
 
 
 def text_of(number: int, texts: list[str]) -> str:
-    """The input with a number."""
+    """The text of the input that has this number."""
     r = random.Random(number)
     kind = r.randrange(100)
     if kind == 0:

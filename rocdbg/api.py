@@ -345,7 +345,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """Its symbol: mangled for HIP."""
+        """The kernel's symbol: mangled for HIP."""
         return self.kernel.name
 
     @property

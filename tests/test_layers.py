@@ -274,7 +274,7 @@ BY_NAME = {
 
 
 def test_every_module_is_imported() -> None:
-    """Otherwise, a file that a merge restored next to its replacement would go unnoticed."""
+    """This test finds files that a merge has restored next to their replacements."""
     graph = import_graph()
     semantics = {f"rocdbg.sim.semantics.{name}" for name in MODULES}
     packages = {name.rpartition(".")[0] for name in graph}

@@ -65,7 +65,7 @@ class AddressSpaceInfo(Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """Its DWARF number."""
+        """The DWARF number of the address space."""
         return int(self.space) if self.lane is None else FIRST_LANE_SPACE + self.lane
 
     @property

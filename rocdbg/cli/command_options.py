@@ -63,7 +63,7 @@ class Option(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """Its text in the option table."""
+        """The text of the option in the option table."""
         return f"{self.name} {self.kind.option_metasyntax}" if self.kind is not None else self.name
 
 

@@ -97,7 +97,7 @@ class Handling(Struct):
 
     @property
     def row(self) -> str:
-        """Its line in the table."""
+        """The signal's line in the table."""
         yes = ["Yes" if flag else "No" for flag in (self.stops, self.prints, self.passes)]
         return f"{self.name:<13} {yes[0]}\t{yes[1]}\t{yes[2]}\t\t{self.description}"
 

@@ -105,7 +105,7 @@ class Section(Struct, frozen=True):
         return self.source.bytes_at(self.offset, self.size, f"section {self.name}")
 
     def uncompressed(self, budget: Budget | None = None) -> bytes:
-        """Its bytes, unpacked if they are compressed (SHF_COMPRESSED, and GNU's ``.zdebug_*`` before that).
+        """The section's bytes, unpacked if they are compressed (SHF_COMPRESSED, and GNU's ``.zdebug_*`` before that).
 
         The unpacked bytes are charged to the ``budget``. Raises `CodeObjectError`, also if they exceed the budget.
         """

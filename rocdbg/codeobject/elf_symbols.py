@@ -41,7 +41,7 @@ class Symbol(Struct, frozen=True):
     index: int
     name: str
     value: int
-    """Its virtual address; for LDS symbols the alignment; in unlinked objects the offset in its section."""
+    """The virtual address; for LDS symbols the alignment; in unlinked objects the offset in its section."""
     size: int
     type: int
     """A `SymbolType` value, or another one."""

@@ -67,7 +67,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Its name in messages, within its file."""
+        """The name in messages, within the file."""
         return self.id if self.member is None else f"{self.member}: {self.id}"
 
     def __str__(self) -> str:

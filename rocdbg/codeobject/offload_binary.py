@@ -51,7 +51,7 @@ class OffloadImage(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Its id as a bundle entry would have it: ``hip-amdgcn-amd-amdhsa--gfx90a``."""
+        """The id that a bundle entry would have: ``hip-amdgcn-amd-amdhsa--gfx90a``."""
         return f"{self.kind}-{self.triple or 'unknown'}--{self.arch}"
 
     @property

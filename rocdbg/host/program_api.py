@@ -132,7 +132,7 @@ class Program:
 
     @property
     def returncode(self) -> int | None:
-        """Its exit status, the negative number of the signal that ended it, None while it runs."""
+        """The program's exit status, the negative number of the signal that ended it, None while it runs."""
         return self._process.poll() if self._process is not None else None
 
     @property
@@ -142,7 +142,7 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its process id. Raises ProgramError if it has not been started."""
+        """The program's process id. Raises ProgramError if it has not been started."""
         return self._started().pid
 
     def __enter__(self) -> Program:

@@ -71,7 +71,7 @@ class BoundBuffer(Struct, frozen=True):
 
     @property
     def contents(self) -> NDArray[np.uint8]:
-        """Its current contents, uint8[n]: a view of simulated memory; for an image a copy without padding."""
+        """The buffer's current contents, uint8[n]: a view of simulated memory; for an image a copy without padding."""
         if self.layout is not None and self.buffer.image is not None:
             return gathered(self.buffer.image, self.layout, self.allocation.data)
         return self.allocation.data

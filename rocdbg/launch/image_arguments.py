@@ -128,7 +128,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
 
     @cached_property
     def array(self) -> ArrayType:
-        """Its contents as an array of elements."""
+        """The image's contents as an array of elements."""
         return ArrayType(self.format.element, sum(prod(shape) for shape in self.shapes))
 
     @property
@@ -161,7 +161,7 @@ class ImageSpec(Struct, frozen=True, dict=True):
     # -- on a device --------------------
 
     def layout(self, chip: Chip, where: str) -> ImageLayout:
-        """Its layout in a device's memory. Raises LaunchError for images that a target does not support."""
+        """The image's layout in a device's memory. Raises LaunchError for images that a target does not support."""
         if self.kind == "buffer":
             width, size = self.sizes[0], self.array.nbytes
             return ImageLayout((Level(0, width, width, 1, 1, size),), size // width, 1, size)

@@ -90,7 +90,7 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """Its name in the text."""
+        """The segment's name in the text."""
         return f"!{self.node.name}" if self.node is not None and self.node.name else "segment"
 
     def is_active(self, function: Function, index: int) -> bool:

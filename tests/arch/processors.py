@@ -83,7 +83,7 @@ def llvms_words(name: str) -> frozenset[str]:
 
 
 def our_words(target: Target) -> frozenset[str]:
-    """The same according to the table of targets; registers only for wave sizes that the processor can run."""
+    """The same facts according to the table of targets; registers only for wave sizes that the processor can run."""
     facts = {
         "scratch-buffer": target.scratch is ScratchKind.BUFFER, "preload": target.supports_kernarg_preload,
         "wgp": target.supports_wgp_mode, "wave32": 32 in target.wave_sizes, "unified": target.unified_vgprs,

@@ -67,7 +67,7 @@ def test_two_sessions_do_not_know_of_each_other() -> None:
     ],
 )
 def test_a_dropped_session_goes(demo: str, commands: str) -> None:
-    """Its machine and its program go with it."""
+    """The session's machine and program are freed with the session."""
     debugger = rocdbg.Debugger(DEMOS / demo / f"{demo}.toml")
     for command in commands.splitlines():
         with contextlib.suppress(rocdbg.Error):

@@ -135,7 +135,7 @@ def same_states(
 def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
     file: str, target: str, function: str | None
 ) -> None:
-    """`benchmarks/truth.py` runs more of them."""
+    """`benchmarks/truth.py` runs more mixtures."""
     assert same_states(file, target, function, MOVES) > MOVES // 6
 
 

@@ -79,7 +79,7 @@ def session(path: Path, *commands: str) -> tuple[rocdbg.Debugger, str]:
 @pytest.mark.llvm
 @pytest.mark.parametrize("processor", ["gfx90a", "gfx1100"])
 def test_constructors_and_destructors(processor: str, tmp_path: Path) -> None:
-    """Each runs once and in order, before the kernel and when the program ends; also when the run is repeated."""
+    """Each function runs once and in order, before the kernel or at the program's end; also in a repeated run."""
     path, saved = cxx(tmp_path, "globals", GLOBALS, processor), tmp_path / "run.rec"
     setup = "info kernels", "set grid 1", "set arg 0 i32[2]", "break k", "run", "print s", "print t"
     debugger, text = session(path, *setup)
@@ -174,7 +174,7 @@ def test_code_objects_for_each_other(linked: bool, tmp_path: Path) -> None:
 
 @pytest.mark.llvm
 def test_the_kernarg_segment_at_the_prompt(tmp_path: Path) -> None:
-    """The text's example without metadata: its argument by place, in order, as bytes and from a file."""
+    """The argument of AMD's example without metadata is given by offset, in order, as bytes and from a file."""
     source, path = tmp_path / "v3.s", tmp_path / "v3.o"
     source.write_text(HELLO)
     command = ["llvm-mc-22", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx900", "-filetype=obj", str(source), "-o", str(path)]

@@ -66,7 +66,7 @@ def test_each_kernel(mixed: Path, size: int, waves: int) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("name", ["vcc_hi", "exec_hi"])
 def test_upper_halves_of_masks_in_wave32_are_registers(mixed: Path, name: str) -> None:
-    """They have no lane's bit, and code may keep other values in them."""
+    """The upper halves hold no bit of a lane, and code may keep other values in them."""
     session = Session()
     session.load(mixed)
     session.launch.set_kernel("kernel32")

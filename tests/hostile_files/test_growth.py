@@ -401,7 +401,7 @@ def test_the_time_of_llvm_dis_is_limited(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_llvm_dis_gets_the_bytes_that_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not get the path of a file, which may be another file by then."""
+    """llvm-dis does not get a path, which may name another file by then."""
     bitcode = fake_disassembler(tmp_path, 'test "$*" = "-o - -" && test "$(wc -c)" = 64 && echo "!0 = !{}"', monkeypatch)
     assert list(reader.read(bitcode).nodes) == ["0"]
 

@@ -141,7 +141,7 @@ def test_memo_does_not_mix_addresses() -> None:
     ],
 )
 def test_constants_of_sdwa_forms(code: str, target: str, operand: str, bits: int, value: int) -> None:
-    """Their codes have a ninth bit, which distinguishes them from vector registers."""
+    """The codes of these constants have a ninth bit, which distinguishes them from vector registers."""
     found = isa.decode(bytes.fromhex(code), target).operand(operand)
     assert found is not None
     assert (found.kind, found.bits, found.value) == (OperandKind.CONSTANT, bits, value)

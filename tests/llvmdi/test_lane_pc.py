@@ -83,7 +83,7 @@ def test_every_lane_at_every_block(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_procedures_are_the_demos(dialect: str) -> None:
-    """They are equal, operation for operation."""
+    """The lowered procedures equal those of the demo, operation for operation."""
     info = llvmdi.DebugInfo(llvmdi.read(EXAMPLE))
     placement = Machine({}, PLACES).placement
     lowered = llvmdi.lower(info, placement, dialect)

@@ -111,7 +111,7 @@ def test_addresses_depend_on_requests_alone() -> None:
 
 
 def test_a_piece_for_which_there_is_no_room_comes_back() -> None:
-    """Its addresses are reused, and other pieces have its memory: its contents must not be lost."""
+    """A freed piece keeps its contents, although its addresses are reused and other pieces take its memory."""
     memory = GlobalMemory(limit=(QUARANTINE + 3) * 8)
     heap = DeviceHeap(memory)
     heap.keeps = True

@@ -190,7 +190,7 @@ def test_messages_of_no_bytes_are_limited_too(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_frames_that_the_buffer_does_not_have(entries: list[str], words: list[int]) -> None:
-    """Their sizes exceed the written bytes, and the kernel's own count of written bytes may exceed them too."""
+    """The sizes of frames exceed the written bytes; the kernel's own count of written bytes may exceed them too."""
     memory, shown = np.zeros(64, np.uint8), io.StringIO()
     allocation = Allocation(0, memory.size, "", AllocationKind.RUNTIME, PageFlags.READ, memory)
     buffer = PrintfBuffer(allocation, ProgramOutput(lambda text, _: shown.write(text) and None))

@@ -103,7 +103,7 @@ class Breakpoint(_Noted):
 
     @property
     def kind(self) -> str:
-        """Its type as ``info breakpoints`` shows it."""
+        """The type that ``info breakpoints`` shows."""
         return "hw breakpoint" if self.hardware else "breakpoint"
 
     @property

@@ -44,12 +44,12 @@ class EventBreakpoint(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """Its type as ``info breakpoints`` shows it."""
+        """The type that ``info breakpoints`` shows."""
         return "catchpoint"
 
     @property
     def what(self) -> str:
-        """Its description as ``info breakpoints`` shows it."""
+        """The description that ``info breakpoints`` shows."""
         return self.text
 
     @property
@@ -83,7 +83,7 @@ class Catchpoint(EventBreakpoint):
 
     @property
     def title(self) -> str:
-        """Its description when it is created."""
+        """The description that is printed when the catchpoint is created."""
         return " ".join((self.event.value, *([self.when[0]] if len(self.when) == 1 else []), *self._which))
 
     @property
@@ -92,7 +92,7 @@ class Catchpoint(EventBreakpoint):
 
     @property
     def what(self) -> str:
-        """Its description as ``info breakpoints`` shows it."""
+        """The description that ``info breakpoints`` shows."""
         if self.event in (Event.EXCEPTION, Event.TRAP):
             return f"{self.event.value} {self.argument}" if self.argument else f"any {self.event.value}"
         text = f"{self.event.value} of code object" if self.event in (Event.LOAD, Event.UNLOAD) else self.event.value
@@ -139,12 +139,12 @@ class HostCatchpoint(EventBreakpoint):
 
     @property
     def title(self) -> str:
-        """Its description when it is created."""
+        """The description that is printed when the catchpoint is created."""
         return "any syscall" if self.text == "syscall" else self.text
 
     @property
     def what(self) -> str:
-        """Its description as ``info breakpoints`` shows it."""
+        """The description that ``info breakpoints`` shows."""
         if self.text == "syscall":
             return 'syscall "<any syscall>" '
         return f"exception {self.text}" if self.is_thrown else self.text

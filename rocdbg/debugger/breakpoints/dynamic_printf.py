@@ -35,7 +35,7 @@ class DynamicPrintf(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """Its type as ``info breakpoints`` shows it."""
+        """The type that ``info breakpoints`` shows."""
         return "dprintf"
 
     @property

@@ -73,13 +73,13 @@ class Watchpoint(Breakpoint):
 
     @property
     def kind(self) -> str:
-        """Its type as ``info breakpoints`` shows it."""
+        """The type that ``info breakpoints`` shows."""
         words = {"write": "watchpoint" if self._is_software else "hw watchpoint", "read": "read watchpoint"}
         return words.get(self.access, "acc watchpoint")
 
     @property
     def title(self) -> str:
-        """Its description when it is created."""
+        """The kind of watchpoint, as messages name it."""
         if self.access != "write":
             return f"Hardware {'read' if self.access == 'read' else 'access (read/write)'} watchpoint"
         if self.masked:

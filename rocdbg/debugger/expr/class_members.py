@@ -23,7 +23,7 @@ class _Candidate(Struct, frozen=True):
     value: Value | None
     """``None`` for a static member without a definition."""
     text: str
-    """Its declaration: ``int A::same``."""
+    """The declaration of the member: ``int A::same``."""
     path: tuple[str, ...]
 
 

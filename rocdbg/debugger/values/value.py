@@ -114,7 +114,7 @@ class Value(Struct, frozen=True):
 
     @property
     def address(self) -> Address | None:
-        """Its address; ``None`` if it is not in memory."""
+        """The value's address; ``None`` if it is not in memory."""
         if self.storage is None or self.bit_size is not None:
             return None
         base = self.storage.address

@@ -180,13 +180,13 @@ class Variable(Entity):
 
     @cached_property
     def type(self) -> Type:
-        """Its type, qualified by its memory space if the producer states it."""
+        """The variable's type, qualified by its memory space if the producer states one."""
         found = self.unit.entries.types.type_of(self.die)
         return in_memory_space(found, self.memory_space, self.unit.language_name)
 
     @property
     def memory_space(self) -> int | None:
-        """Its memory space in the source language (DW_AT_LLVM_memory_space); None: the default one."""
+        """The variable's memory space in the source language (DW_AT_LLVM_memory_space); None: the default one."""
         for code in (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE):
             if (found := self._number(code)) is not None:
                 return found
@@ -406,7 +406,7 @@ class Function(Scope):
 
     @cached_property
     def type(self) -> FunctionType:
-        """Its type. The parameter list is that of the instance, ``this`` included."""
+        """The function's type. The parameter list is that of the instance, ``this`` included."""
         return self.unit.entries.types.function_type(self.die)
 
     @property

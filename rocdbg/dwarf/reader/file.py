@@ -71,12 +71,12 @@ class DebugUnit:
 
     @property
     def ranges(self) -> tuple[AddressRange, ...]:
-        """Its code ranges, from its own entry (A.3.1.1); empty if that states none."""
+        """The unit's code ranges, from its own entry (A.3.1.1); empty if that states none."""
         return self.raw.ranges
 
     @property
     def top(self) -> Entry:
-        """Its own entry (A.3.1.1)."""
+        """The unit's own entry (A.3.1.1)."""
         return Entry(self.file, self.raw.top)
 
     @cached_property

@@ -63,6 +63,6 @@ def test_any_siblings() -> None:
 
 
 def test_entries_behind_a_unit_without_children() -> None:
-    """They have no parent: neither the last entry of the table nor themselves."""
+    """Such entries have no parent: neither the last entry of the table nor themselves."""
     found = info(30, 29, top=5)
     assert [parents(found, at) for at in (13, 20, 25, 30)] == [[], [13], [20, 13], []]

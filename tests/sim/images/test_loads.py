@@ -184,7 +184,7 @@ def test_addresses_in_separate_registers() -> None:
 
 @pytest.mark.parametrize("target", ["gfx700", "gfx900"])
 def test_addresses_past_the_last_register_are_zero(target: str) -> None:
-    """They are not the values of an earlier instruction, whose layer is 2 and whose row is 1."""
+    """The missing addresses do not come from an earlier instruction, whose layer is 2 and whose row is 1."""
     first = "image_load v[8:11], v[4:7], s[8:15] dmask:0xf unorm da"
     bench = ImageBench(f"{first}\nimage_load v[0:3], v255, s[8:15] dmask:0xf unorm da\ns_endpgm", target)
     _, area, _ = made(bench, ImageType.TWO_ARRAY, "32_32_32_32_UINT", 6, 5, layers=3)
@@ -194,7 +194,7 @@ def test_addresses_past_the_last_register_are_zero(target: str) -> None:
 
 
 def test_components_that_a_store_does_not_give() -> None:
-    """They are 0; from GFX12 on they repeat the first."""
+    """The missing components are 0; from GFX12 on they repeat the first component."""
     for target, want in (("gfx1030", [7, 0, 9, 0]), ("gfx1201", [7, 7, 9, 7])):
         bench = ImageBench(text(target, "image_store", ImageType.ONE, 1, 5), target)
         _, area, _ = made(bench, ImageType.ONE, "32_32_32_32_UINT", 1)

@@ -73,7 +73,7 @@ def fresh(launch: Path, target: str, positions: list[int]) -> dict[int, list[Any
 
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints wherever possible, few of which are kept."""
+    """Make the recorder store checkpoints as often as possible, but keep few."""
     monkeypatch.setattr(checkpoint_recorder, "INTERVAL", 0)
     monkeypatch.setattr(checkpoint_recorder, "SHARE", 0)
     monkeypatch.setattr(checkpoint_recorder, "MOST", 6)

@@ -43,11 +43,11 @@ class Tracepoint(Breakpoint):
     installed: bool = False
     """Whether it is part of a running experiment: only then is it checked."""
     actions: tuple[Action, ...] = ()
-    """Its actions, one for each expression."""
+    """The tracepoint's actions, one for each expression."""
 
     @property
     def kind(self) -> str:
-        """Its type as ``info breakpoints`` shows it."""
+        """The type that ``info breakpoints`` shows."""
         return "tracepoint"
 
     @property
@@ -56,7 +56,7 @@ class Tracepoint(Breakpoint):
         return False
 
     def addresses(self) -> frozenset[LoadedAddress]:
-        """Its addresses; none unless an experiment is running."""
+        """The tracepoint's addresses; none unless an experiment is running."""
         return super().addresses() if self.installed else frozenset()
 
     def set_actions(self, lines: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ class Term(Struct, frozen=True):
 
     @property
     def in_memory(self) -> InMemory | None:
-        """Its address, if it has one."""
+        """The term's address, if the term is in memory."""
         if self.bits is not None or self.place is None or self.first % 8:
             return None
         place = self.place.moved(self.first)
