@@ -53,12 +53,12 @@ def _rows() -> list[AttributeInfo]:
         (0x3E08, "active_lane", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E09, "augmentation", extended, _UNITS, frozenset({"string"})),
         (0x3E0A, "lanes", extended, _SUBPROGRAMS, _CONSTANT),
-        # The text gives it the same code as lanes, from which it can be distinguished only if it is an expression.
+        # The specification gives it the same code as lanes; only an expression shows that it is this attribute.
         (0x3E0A, "iterations", ("amd",), _SUBPROGRAMS, _EXPRESSION),
         (0x3E0B, "lane_pc", extended, _SUBPROGRAMS, _EXPRESSION),
         (0x3E0C, "vector_size", extended, _BASE, _CONSTANT),
-        # The text says "TBA"; the amd dialect accepts the codes that upstream announced, too. AMD's compilers based on
-        # LLVM up to 21 wrote it with a code that upstream uses for labels of coroutines.
+        # The specification says "TBA"; the amd dialect accepts the codes that upstream announced, too. AMD's compilers
+        # based on LLVM up to 21 wrote it with a code that upstream uses for labels of coroutines.
         (0x3E0D, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E0F, "memory_space", newer, _POINTERS | _OBJECTS, _CONSTANT),
         (0x3E10, "address_space", newer, _POINTERS | _BASE, _CONSTANT),

@@ -95,8 +95,8 @@ class Row(Struct, frozen=True):
     def register_location(self, number: int, context: Context) -> LocationDescription:
         """The location of the value that register `number` has in the calling frame (A.6.4.1).
 
-        `context` is the frame this row belongs to. Raises `IllFormed` if a rule breaks the text's conditions or
-        the rules depend on each other in a circle, `EvaluationError` if it cannot be evaluated.
+        `context` is the frame this row belongs to. Raises `IllFormed` if a rule breaks the specification's conditions
+        or the rules depend on each other in a circle, `EvaluationError` if it cannot be evaluated.
         """
         return self._locate(number, context, ())
 

@@ -1,6 +1,8 @@
-"""The meaning of producers' expressions where it differs from the text. The conventions are chosen once for each unit.
+"""The meaning of producers' expressions where it differs from the specification. The conventions are chosen once for
+each unit.
 
-A unit's `Conventions` give expressions in the form of the text, so that their users need not know any producer.
+A unit's `Conventions` give expressions in the form of the specification, so that their users need not know any
+producer.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ __all__ = ["AmdClang", "Conventions", "Gcc", "Proposal2020", "UpstreamClang", "c
 
 
 class Conventions:
-    """Conventions of producers that follow the text. `dialect` is that of the expressions returned."""
+    """Conventions of producers that follow the specification. `dialect` is that of the expressions returned."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
@@ -30,7 +32,7 @@ class Conventions:
     def location(
         self, data: bytes, target: str, wave_size: int, size: int | None = None, aggregate: bool = False
     ) -> bytes:
-        """Return the expression that locates an object, in the form of the text.
+        """Return the expression that locates an object, in the form of the specification.
 
         `size` is the object's in bytes (None: not known), and `aggregate` says whether its type is a class, union or
         array. `target` is the processor ("gfx90a") and `wave_size` the wavefront size of the code.

@@ -1,4 +1,4 @@
-"""Errors in DWARF. The text distinguishes two kinds.
+"""Errors in DWARF. The specification distinguishes two kinds.
 
 *Ill-formed* means that the producer broke a rule, regardless of the state of the program. An *evaluation error* means
 that the expression is fine, but cannot be evaluated here and now: a context element is missing, storage is undefined or
@@ -56,7 +56,7 @@ class DwarfError(Error):
 
 
 class IllFormed(DwarfError):
-    """The DWARF breaks a rule of the text (A.2.5: "then the DWARF expression is ill-formed")."""
+    """The DWARF breaks a rule of the specification (A.2.5: "then the DWARF expression is ill-formed")."""
 
 
 class DecodeError(IllFormed):

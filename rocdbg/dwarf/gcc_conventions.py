@@ -1,10 +1,10 @@
-"""Rewrites the expressions that GCC writes for AMD GPUs, with GCC's meaning, into the form of the text.
+"""Rewrites the expressions that GCC writes for AMD GPUs, with GCC's meaning, into the form of the specification.
 
 GCC keeps an address in a pair of scalar registers and the stack in global memory: s16 and s17 are the stack pointer,
 and s18 and s19 hold the return address. For such a pair GCC writes `DW_OP_bregx s17+0, 32, shl, DW_OP_bregx s16+0,
-plus`, although by the text a 32-bit register cannot hold an address. It describes the return address as saved at the
-place that a pair points to, and means that the pair itself holds it. It has no rule for the stack pointer, whose value
-in the caller is the canonical frame address.
+plus`, although according to the specification, a 32-bit register cannot hold an address. It describes the return
+address as saved at the place that a pair points to, and means that the pair itself holds it. It has no rule for the
+stack pointer, whose value in the caller is the canonical frame address.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PAIR: Final = ("const1u", "shl", "plus")
 
 @lru_cache(maxsize=4096)
 def location(data: bytes, dialect: str) -> bytes:
-    """Return the location of an object, in the form of the text: a scalar register on which GCC bases an address stands
-    for the pair of which it is the lower register.
+    """Return the location of an object, in the form of the specification: a scalar register on which GCC bases an
+    address stands for the pair of which it is the lower register.
 
     What cannot be decoded (for example because of 64-bit DWARF offsets) is left to the evaluator.
     """

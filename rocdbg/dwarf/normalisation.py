@@ -1,4 +1,4 @@
-"""Rewrites upstream clang's location expressions for AMDGPU into the form of the text.
+"""Rewrites upstream clang's location expressions for AMDGPU into the form of the specification.
 
 Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations only, by conventions of its own:
 
@@ -22,8 +22,8 @@ Up to LLVM 22, upstream clang describes GPU variables with DWARF 5 operations on
   it holds an offset into the wave's memory: the lane's offset in bytes, times the wavefront size. Where scratch is
   flat, it holds the lane's own offset.
 
-Code after this step need not know these conventions: the result follows the text, in dialect "amd". Expressions that
-already do so are returned unchanged.
+Code after this step need not know these conventions: the result follows the specification, in dialect "amd".
+Expressions that already do so are returned unchanged.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def normalise(
 
 @lru_cache(maxsize=4096)
 def _renumbered(data: bytes) -> bytes:
-    """Return an expression in which local memory has the text's number. Private memory had number 1, which means
-    generic addresses today; what the expression addresses distinguishes the two.
+    """Return an expression in which local memory has the specification's number. Private memory had number 1, which
+    means generic addresses today; what the expression addresses distinguishes the two.
     """
     operations = decode(data, "llvm22")
     meanings = [operation.info.meaning for operation in operations]
@@ -184,8 +184,8 @@ def in_focused_lane(data: bytes, dialect: str) -> bytes:
     """Return a location with the focused lane's dword wherever the location, or a piece of it, is a whole vector
     register.
 
-    By the text a whole vector register means lane 0's dword; AMD's compilers mean each lane's own. Raises
-    `DecodeError`.
+    According to the specification, a whole vector register means lane 0's dword; AMD's compilers mean each lane's own.
+    Raises `DecodeError`.
     """
     operations = decode(data, dialect)
     if any(operation.code == LLVM_USER for operation in operations):

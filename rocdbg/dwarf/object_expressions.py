@@ -1,8 +1,8 @@
-"""Rewrites, into the form of the text, expressions that use an object's location as if it were a number.
+"""Rewrites, into the form of the specification, expressions that use an object's location as if it were a number.
 
-`DW_OP_push_object_address, DW_OP_plus_uconst 24, DW_OP_deref` adds to an address. By the text an address is a value
-only in the default address space; in another space, such as that of a GPU's stack, the object's location has to be
-moved instead.
+`DW_OP_push_object_address, DW_OP_plus_uconst 24, DW_OP_deref` adds to an address. According to the specification, an
+address is a value only in the default address space; in another space, such as that of a GPU's stack, the object's
+location has to be moved instead.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Decoder, printer, evaluator and tests all read `OPERATIONS`. The heterogeneous e
 extensions operation codes of their own; `amd` (the current text, A.7.7.1) and `llvm22` encode them as `DW_OP_LLVM_user`
 followed by a ULEB128 extension code.
 
-The text leaves some codes "TBA"; rows with `own_code` have our own codes, above those in use.
+The specification leaves some codes "TBA"; rows with `own_code` have our own codes, above those in use.
 """
 
 from __future__ import annotations
@@ -198,8 +198,8 @@ def _heterogeneous() -> list[OperationInfo]:
         ("piece_end", 0x0A, 0xEA, ()),
         ("extend", 0x0B, 0xEB, (uleb, uleb)),
         ("select_bit_piece", 0x0C, 0xEC, (uleb, uleb)),
-        # The text has not announced codes for these; the 2020 proposal had one of the four. Our codes are far above the
-        # first free one, which upstream may assign: in LLVM after 22, 0x0d already means something else.
+        # The specification has not announced codes for these; the 2020 proposal had one of the four. Our codes are far
+        # above the first free one, which upstream may assign: in LLVM after 22, 0x0d already means something else.
         ("aspace_implicit_pointer", 0x70, 0xE9, (die, sleb)),
         ("push_iteration", 0x71, 0xED, ()),
         ("overlay", 0x72, 0xEE, ()),

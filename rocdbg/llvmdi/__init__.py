@@ -9,7 +9,7 @@ DWARF.
     llvmdi.lower(info, llvmdi.Placement(places), "amd").entry("x").content
 
 It follows "LLVM Extensions For Heterogeneous Debugging". Of rocdbg's larger packages it imports only `rocdbg.dwarf`.
-Names are imported when first used. docs/llvmdi.md states how open points of the text are interpreted.
+Names are imported when first used. docs/llvmdi.md states how open points of the specification are interpreted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Checks the rules of the text ("is not well-formed", "is required"), with one method for each of its sections.
+"""Checks the rules of the specification ("is not well-formed", "is required"), with one method for each of its
+sections.
 
     for finding in rocdbg.llvmdi.check(module): print(finding)
 """
@@ -36,7 +37,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 class Finding(Struct, frozen=True):
     """Something that is wrong. `rule` names the section or operation whose rule it is.
 
-    Notes do not report a broken rule: either the text is silent, or a listing is spelled differently from its
+    Notes do not report a broken rule: either the specification is silent, or a listing is spelled differently from its
     definition.
     """
 
@@ -51,7 +52,7 @@ class Finding(Struct, frozen=True):
 
 
 def check(module: Module) -> list[Finding]:
-    """All problems in a module's debug information, in the order of the text."""
+    """All problems in a module's debug information, in the order of the module's text."""
     with doing("checking debug information"):
         return check_debug_info(DebugInfo(module))
 

@@ -46,7 +46,7 @@ class DataLayout(Struct, frozen=True):
     """Big-endian modules can be read and checked, but objects in them cannot be located."""
 
     def bits(self, type: Type) -> int:
-        """The text's `bitsizeof` of a type; raises `NotWellFormed` for a type without size."""
+        """The specification's `bitsizeof` of a type; raises `NotWellFormed` for a type without size."""
         return _Sizes(self).bits(type, 0)
 
     def allocated(self, type: Type) -> int:

@@ -1,10 +1,10 @@
 """The one table of the operations of LLVM debug information expressions.
 
-In the text, the definition of an operation begins with a specification in the syntax of its figure 1. Each row is such
-a specification: parameters with their kinds, the stack entries that are popped (the top one first), and the entries
-that are pushed. Reader, printer, checker, evaluator and lowering all dispatch on `OPERATIONS`.
+In the specification, the definition of an operation begins with a signature in the syntax of figure 1. Each row is such
+a signature: parameters with their kinds, the stack entries that are popped (the top one first), and the entries that
+are pushed. Reader, printer, checker, evaluator and lowering all dispatch on `OPERATIONS`.
 
-The rows marked `today` are for operations that AMD's compilers write, but that are not in the text.
+The rows marked `today` are for operations that AMD's compilers write, but that are not in the specification.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ OPERATIONS: dict[str, OperationInfo] = {
         *(OperationInfo(*row, today=True) for row in _TODAY),
     )
 }
-"""Every operation by name, in the order of the text."""
+"""Every operation by name, in the order of the specification."""
 
 SPELLINGS = {"DIDeref": "DIOpDeref"}
 """Names that occur in the document's listings, and the names that its definitions use for them."""

@@ -1,6 +1,7 @@
-"""The errors in LLVM debug information that the text distinguishes, and further ones of our own.
+"""The errors in LLVM debug information that the specification distinguishes, and further ones of our own.
 
-The text: an expression or metadata that is *not well-formed* has no meaning; an evaluation may *encounter an error*.
+In the specification, an expression or metadata that is *not well-formed* has no meaning; an evaluation may *encounter
+an error*.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class ReadError(LlvmDiError):
 
 
 class NotWellFormed(LlvmDiError):
-    """The debug information breaks a rule of the text ("is not well-formed"); `rule` names the rule."""
+    """The debug information breaks a rule of the specification ("is not well-formed"); `rule` names the rule."""
 
     def __init__(self, reason: str, position: Position | None = None, rule: str = "") -> None:
         super().__init__(reason, position)

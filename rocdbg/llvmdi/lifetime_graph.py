@@ -1,7 +1,7 @@
 """The reachable lifetime graph: the lifetimes, fragments and code locations reachable from variables.
 
-Its roots are variables, the type property fragments of composite types and, though the text does not list it, the
-fragments that fields of a `DISubprogram` name (`activeLanePC` in the lane PC listing).
+Its roots are variables, the type property fragments of composite types and, though the specification does not list it,
+the fragments that fields of a `DISubprogram` name (`activeLanePC` in the lane PC listing).
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class LifetimeGraph:
         """What a computed segment involves: functions (or their DISubprograms), and whether it involves anything
         global.
 
-        The object itself counts only if it is a local variable, because by the text, the entities that a segment uses
-        determine whether the segment has to be retained.
+        The object itself counts only if it is a local variable, because according to the specification, the entities
+        that a segment uses determine whether the segment has to be retained.
         """
         functions: set[Function | Node] = set()
         is_global = False

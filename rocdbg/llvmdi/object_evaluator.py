@@ -3,7 +3,8 @@
     state = State(dwarf.SimpleContext(lane=5), {"%x": range(64)})
     Evaluator(info, state).locate(variable, function, index).read(32)
 
-Where the text leaves points open, docs/llvmdi.md states the interpretation. Arithmetic is that of `rocdbg.dwarf`.
+Where the specification leaves points open, docs/llvmdi.md states the interpretation. Arithmetic is that of
+`rocdbg.dwarf`.
 """
 
 from __future__ import annotations

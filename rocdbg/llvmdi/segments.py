@@ -15,7 +15,7 @@ VARIABLES = ("DILocalVariable", "DIGlobalVariable")
 OBJECTS = (*VARIABLES, "DIFragment")
 CODES = ("DILabel", "DIExprCode")
 PROPERTIES = ("dataLocation", "associated", "rank", "allocated")
-"""Fields of an array type that name a type property fragment; the text has the first two and `rank`."""
+"""Fields of an array type that name a type property fragment; the specification has the first two and `rank`."""
 _MAX_TYPE_CHAIN = 64
 
 

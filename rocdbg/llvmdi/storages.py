@@ -1,4 +1,5 @@
-"""Location storage of LLVM's own entities, which the text adds to those of DWARF: values, registers, stack slots.
+"""Location storage of LLVM's own entities, which the specification adds to those of DWARF: values, registers, stack
+slots.
 
 An entity's storage holds its value. An implicit address is storage too: its bits have no value, but it leads to the
 location from which it was made.

@@ -43,7 +43,7 @@ def transcript(launch: Path, arch: str | None, commands: tuple[str, ...], *, syn
             text.append(f"(rocdbg) {command}\n{debugger.execute(command, to_string=True)}")
         except rocdbg.Error as error:
             text.append(f"(rocdbg) {command}\n{error}\n")
-    # of a kernel's frame what is written is the text's word for the same place
+    # for a kernel's frame, `annotate` writes the same place in the specification's address space
     said = KERNEL_FRAME.sub(r"\1 private_wave#0x0", SYNTHESIS.sub("", "".join(text)))
     said = said.replace("<not known per lane>", "<optimized out>")  # a list without an entry gives no reason
     return said.replace(str(launch.parent), "<folder>")

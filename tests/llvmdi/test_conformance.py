@@ -1,4 +1,5 @@
-"""The rules of the text as a table: small expressions and modules, and which rule each breaks (none: well-formed).
+"""The rules of the specification as a table: small expressions and modules, and which rule each breaks (none:
+well-formed).
 
 `test_rules.py` has the message of every rule; this table has the limits of what the rules allow and forbid.
 """

@@ -1,6 +1,6 @@
-"""The worked examples of the text: read, checked, evaluated, made canonical, lowered, the DWARF evaluated.
+"""The worked examples of the specification: read, checked, evaluated, made canonical, lowered, the DWARF evaluated.
 
-Each is a file in examples/, copied from the text, with values where the text has none.
+Each is a file in examples/, copied from the specification, with values where the specification has none.
 """
 
 from __future__ import annotations

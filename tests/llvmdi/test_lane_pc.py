@@ -1,4 +1,4 @@
-"""The text's divergent lane PC, lowered: it equals the procedures of demo_kernels/extensions/nested."""
+"""The specification's divergent lane PC, lowered: it equals the procedures of demo_kernels/extensions/nested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule of the text: a text that breaks it, and the message about it."""
+"""Every rule of the specification, with an input that breaks it and the message about it."""
 
 # ruff: noqa: E501  (tables)
 from __future__ import annotations
@@ -329,7 +329,7 @@ def test_two_computed_segments_are_noted() -> None:
 @pytest.mark.parametrize(
     ("operations", "bits"),
     [
-        ("DIOpReferrer(i64), DIOpExtend(2)", 128),  # the text's own lane PC extends a register
+        ("DIOpReferrer(i64), DIOpExtend(2)", 128),  # the specification's own lane PC extends a register
         ("DIOpConstant(i8 0), DIOpConstant(i8 0), DIOpComposite(2, i16)", 16),  # implicit bits may be there twice
         ("DIOpReferrer(i64), DIOpReferrer(i64), DIOpConstant(i8 32), DIOpBitOffset(i32), "
          "DIOpReferrer(i64), DIOpReinterpret(double), DIOpRead(), DIOpComposite(2, i96), DIOpComposite(2, i160)", None),

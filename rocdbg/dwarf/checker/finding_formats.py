@@ -31,8 +31,8 @@ def as_text(name: str, findings: list[Finding]) -> list[str]:
 
 
 def as_json(name: str, findings: list[Finding]) -> str:
-    """A JSON object: ``file``, and ``findings`` with rule, section of the text, message, place, function, source and
-    dialect.
+    """A JSON object: ``file``, and ``findings`` with rule, section of the specification, message, place, function,
+    source and dialect.
     """
     return json.dumps({
         "file": name,

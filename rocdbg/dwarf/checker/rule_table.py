@@ -1,4 +1,4 @@
-"""The rules that are checked: an identifier, the section of the text, and the requirement."""
+"""The rules that are checked: an identifier, the section of the specification, and the requirement."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ _Clean = Callable[[bytes, str, int], bytes]
 
 
 class ExpressionReader:
-    """Reads expressions in code for one processor ("gfx90a") and returns them in the form of the text, whichever form
-    the producer uses.
+    """Reads expressions in code for one processor ("gfx90a") and returns them in the form of the specification,
+    whichever form the producer uses.
 
     Addresses, including the ranges of location lists, are the file's: the evaluator adds the load bias
     (`rocdbg.dwarf.context.Loaded`). Results are cached. Raises `DwarfError` for damaged lists, and for damaged

@@ -106,7 +106,7 @@ class Entries:
 
     @cached_property
     def expressions(self) -> ExpressionReader:
-        """Reads the expressions of attributes in the form of the text."""
+        """Reads the expressions of attributes in the form of the specification."""
         return ExpressionReader(self.target)
 
     @cached_property

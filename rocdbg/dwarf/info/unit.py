@@ -160,7 +160,7 @@ class Unit:
 
     @cached_property
     def conventions(self) -> Conventions:
-        """The ways in which the unit's producer departs from the text."""
+        """The ways in which the unit's producer departs from the specification."""
         return conventions_of(self.dialect, self.producer)
 
     @cached_property

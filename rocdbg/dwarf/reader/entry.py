@@ -30,9 +30,9 @@ class Entry:
     attributes in a context (A.3 to A.5).
 
     Results of attributes are methods with their names. Each raises `IllFormed` where the attribute breaks a rule of the
-    text, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A context need
-    not have a unit, a frame base or a CFA: those of the entry are used. Entries are equal if they are the same entry of
-    a file.
+    specification, `EvaluationError` where the context does not suffice; both name the attribute and the entry. A
+    context need not have a unit, a frame base or a CFA: those of the entry are used. Entries are equal if they are the
+    same entry of a file.
     """
 
     def __init__(self, file: DebugFile, die: Die) -> None:
@@ -179,8 +179,8 @@ class Entry:
         """The addresses for which DW_AT_location states a place (A.2.5.5), each with the expression that states it.
 
         Each element is the first address, the end, and the expression as `format_expression` prints it, in the form of
-        the text. Both addresses are None for the default entry, which applies where no other does. Addresses are the
-        file's.
+        the specification. Both addresses are None for the default entry, which applies where no other does. Addresses
+        are the file's.
         """
         return results.location_ranges(self.die, context)
 

@@ -1,5 +1,5 @@
-"""Prepares attributes for evaluation: returns their expressions in the form of the text, regardless of their producer's
-conventions.
+"""Prepares attributes for evaluation: returns their expressions in the form of the specification, regardless of their
+producer's conventions.
 
 `rocdbg.dwarf.reader.results` evaluates them. Code that displays expressions, watches them for changes or compiles them
 for all lanes gets them from here too, so that all code uses the same attribute of the same entry. All raise `IllFormed`

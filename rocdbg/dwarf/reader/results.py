@@ -1,8 +1,8 @@
 """Values of attributes of entries, each evaluated in its own context and checked by its own rules (A.3, A.4, A.5).
 
-Every function takes the entry, and a context if the value depends on a thread's state. All raise `IllFormed` where
-the attribute breaks a rule of the text and `EvaluationError` where it cannot be evaluated in the context; both name
-the attribute and the entry (`DwarfError.attribute`, `.entry`). Offsets and sizes are in bits.
+Every function takes the entry, and a context if the value depends on a thread's state. All raise `IllFormed` where the
+attribute breaks a rule of the specification and `EvaluationError` where it cannot be evaluated in the context; both
+name the attribute and the entry (`DwarfError.attribute`, `.entry`). Offsets and sizes are in bits.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ MEMORY_SPACE = (At.LLVM22_MEMORY_SPACE, At.AMD_MEMORY_SPACE)
 def _lane_counts(entry: Die) -> tuple[Constant | None, Constant | Exprloc | Loclist | None]:
     """The values of lanes and of iterations.
 
-    The text lists both with the same code. An expression can only be iterations. A first constant is lanes, a second
-    one iterations; if lanes has upstream's code, an attribute with the shared code is iterations.
+    The specification lists both with the same code. An expression can only be iterations. A first constant is lanes, a
+    second one iterations; if lanes has upstream's code, an attribute with the shared code is iterations.
     """
     own = next((value for value in values_of(entry, At.LLVM22_LANES) if isinstance(value, Constant)), None)
     shared = values_of(entry, At.LLVM_LANES)

@@ -141,7 +141,7 @@ IN_LANE = [
     ("amd", AMD, NOT_BARE, NOT_BARE),
     ("amd", AMD, WITH_PIECES, (*LANE, ("piece", 4), ("regx", 2561), *LANE[1:], ("piece", 4))),
     ("llvm22", AMD, WITH_PIECES, (*LANE, ("piece", 4), ("regx", 2561), *LANE[1:], ("piece", 4))),
-    ("amd", "hand", BARE, BARE),  # by the text: lane 0's
+    ("amd", "hand", BARE, BARE),  # by the specification: lane 0's
 ]
 
 

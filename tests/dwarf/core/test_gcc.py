@@ -1,4 +1,4 @@
-"""GCC's output for AMD GPUs, in the form of the text: rows as in GCC 12, and its locations."""
+"""GCC's output for AMD GPUs, in the form of the specification: rows as in GCC 12, and its locations."""
 
 from __future__ import annotations
 
