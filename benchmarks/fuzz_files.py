@@ -39,7 +39,9 @@ Family = Any
 SECONDS = 5
 """Seconds of processor time for one input."""
 PATIENCE = 500
-"""Seconds of waiting: a process that waits for a pipe takes no processor time. A busy machine also delays others."""
+"""Seconds of wall time for one input: a process that waits for a pipe takes no processor time. The limit is high,
+because a busy machine delays processes that do not wait.
+"""
 MEMORY = 1 << 30
 """Resident bytes beyond the initial ones of the process."""
 WORKER_INPUTS = 1500

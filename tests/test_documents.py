@@ -20,7 +20,7 @@ FOLDERS = "benchmarks|demo_kernels|docs|plugins|rocdbg|tests"
 PATH = re.compile(rf"(?<![\w./~$-])(?:{FOLDERS})/(?:[\w.*/-]*[\w*/])?")
 """A path from the top of the checkout."""
 FILE = re.compile(r"`([\w./-]+\.(?:py|md))(?:::(\w+))?`")
-"""A file's name, with as much of the path before it as the reader needs, and a test in it."""
+"""A file, named by the last parts of its path, and optionally a test in it."""
 NAME = re.compile(r"(?<![\w./-])rocdbg(?:\.\w+)+(?![\w-]*/)")
 MODULE = re.compile(r"python3? -m ((?:rocdbg|tests)[\w.]*)")
 ENTRY_POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]

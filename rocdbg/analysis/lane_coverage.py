@@ -295,8 +295,8 @@ class _Query:
         self.gaps = Gaps(frozenset(address for found in gaps.values() for address in found), frozenset(self._ended))
 
     def _run(self, block: Block, lanes: int, moved: int) -> tuple[int, int, set[int]]:
-        """Follow a block: return the lanes that have the value at its end, those of them to which the value was moved,
-        and the gaps.
+        """Follow a block. Return the lanes that have the value at its end, the subset of these lanes to which the value
+        was moved, and the gaps.
 
         Lanes that leave the extents lose the value at their next instruction, unless it is one of the scalar unit,
         which only selects lanes. A moved value lasts until the list describes another one.

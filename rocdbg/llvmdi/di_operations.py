@@ -103,4 +103,4 @@ OPERATIONS: dict[str, OperationInfo] = {
 """Every operation by name, in the order of the specification."""
 
 SPELLINGS = {"DIDeref": "DIOpDeref"}
-"""Names that occur in the document's listings, and the names that its definitions use for them."""
+"""Names that occur in the specification's listings, and the names that its definitions use for them."""

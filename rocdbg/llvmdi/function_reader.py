@@ -2,7 +2,7 @@
 
 Of an instruction, only what debug information needs is kept: the name and type of its result, its successors, and its
 debug information. The type is not known for instructions of an unknown kind, nor for the words that represent code in
-the document's listings.
+the specification's listings.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class Operand(Struct, frozen=True):
     """A typed operand of LLVM: an entity (`i64 %x`), a constant, or neither.
 
     `kind` is "entity" (with its `name`), "constant" (with its bits in `value`, unsigned), "undef" (poison and MIR's
-    `$noreg` too), "elided" (the `...` of the document's listings), "aggregate" (constants in `elements`, placed by the
-    data layout) or "other" (a constant expression).
+    `$noreg` too), "elided" (the `...` of the specification's listings), "aggregate" (constants in `elements`, placed by
+    the data layout) or "other" (a constant expression).
     """
 
     kind: str
@@ -172,7 +172,7 @@ class Function:
     attachments: tuple[Attachment, ...] = ()
     offset: int = 0
     pseudo: bool = False
-    """Instructions outside any function, as in the document's listings."""
+    """Instructions outside any function, as in the specification's listings."""
 
     @property
     def instructions(self) -> Iterator[Instruction]:
@@ -199,13 +199,13 @@ class Module:
     layout: DataLayout
     triple: str = ""
     nodes: dict[str, Node] = field(default_factory=dict)
-    """Metadata by name: numbers, and the names that the document's pseudo code gives to unnamed metadata."""
+    """Metadata by name: numbers, and the names that the specification's pseudo code gives to unnamed metadata."""
     named: dict[str, Node] = field(default_factory=dict)
     """Named metadata: `llvm.dbg.cu` and so on."""
     globals: dict[str, GlobalVariable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     spellings: list[tuple[int, str]] = field(default_factory=list)
-    """Where a listing contradicts the document's own definitions, and how it was interpreted: (offset, message)."""
+    """Where a listing contradicts the specification's definitions, and how it was interpreted: (offset, message)."""
 
     faults: list[tuple[int, str, bool]] = field(default_factory=list)
     """Metadata that LLVM would reject: (offset, message, whether listings, which are incomplete, also contain it)."""

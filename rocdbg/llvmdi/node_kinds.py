@@ -144,7 +144,7 @@ def wrong_value(field: str, form: str, value: Field) -> str | None:
     """Why a field of this form cannot have this value, as text; None if it can."""
     letters = form.rstrip("!0123456789")
     if isinstance(value, Words) and value.text == "...":
-        return None  # the value is left out, as in the document's listings
+        return None  # the value is left out, as in the specification's listings
     if isinstance(value, Words) and "b" not in letters:
         return _wrong_words(field, value.text) if "w" in letters else f"'{field}' must be {_wanted(letters)}"
     fits = {

@@ -16,7 +16,7 @@ __all__ = ["EXPRESSIONS", "MetadataReader"]
 
 EXPRESSIONS = frozenset({"DIExpr", "DIExpression"})
 _SPELLINGS = {"DExprCode": "DIExprCode"}
-"""Names of nodes in the document's listings, and their names in its definitions."""
+"""Names of nodes in the specification's listings, and their names in its definitions."""
 _NAMED_FIRST = "name"
 """The field to which a string without a field name belongs: `!DILocalVariable("x", ...)`."""
 
@@ -24,7 +24,7 @@ _NAMED_FIRST = "name"
 class MetadataReader:
     """Reads the text after `!`.
 
-    `spelled` is called where a listing differs from the document's definitions; `faults` receives what LLVM would
+    `spelled` is called where a listing differs from the specification's definitions; `faults` receives what LLVM would
     reject.
     """
 
@@ -61,7 +61,7 @@ class MetadataReader:
         return None
 
     def _braced(self) -> tuple[Field, ...]:
-        """`{ ... }`, after `!` or, in argObjects and retainedNodes of the document, alone."""
+        """`{ ... }`, after `!` or, in argObjects and retainedNodes of the specification, alone."""
         cursor = self.cursor
         cursor.expect("{")
         items: list[Field] = []
@@ -123,7 +123,7 @@ class MetadataReader:
         raise cursor.error("expected metadata")
 
     def _is_structure(self) -> bool:
-        """Whether a brace begins a type, `{ i8, ptr } %x`, and not a tuple of the document, `{!1, !2}`."""
+        """Whether a brace begins a type, `{ i8, ptr } %x`, and not a tuple of the specification, `{!1, !2}`."""
         following = self.cursor.ahead()
         if following.text == "}":
             return self.cursor.ahead(2).text in ("{", "zeroinitializer", "undef", "poison")

@@ -3,8 +3,8 @@
     module = rocdbg.llvmdi.read("kernel.ll")        # bitcode too, where llvm-dis is installed
     module = rocdbg.llvmdi.read_text(text, "name")
 
-Instructions outside of a function, as in the document's listings and its pseudo MIR, belong to one function without a
-name.
+Instructions outside of a function, as in the specification's listings and its pseudo MIR, belong to one function
+without a name.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class _Reader:
         cursor.take()
         name = token.text[1:]
         node = self.metadata.definition(name)
-        # Named metadata is a tuple that is not distinct; the document's pseudo code names all nodes.
+        # Named metadata is a tuple that is not distinct; the specification's pseudo code names all nodes.
         table = self.result.nodes if name.isdecimal() or node.kind or node.distinct else self.result.named
         if name in self.result.nodes or name in self.result.named:
             raise cursor.error(f"!{name[:40]} is defined twice", token)

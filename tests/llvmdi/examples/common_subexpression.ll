@@ -1,4 +1,4 @@
-; "Common Subexpression Elimination (CSE)": what the text expects of EarlyCSE, spelled as there
+; "Common Subexpression Elimination (CSE)": what the specification expects of EarlyCSE, spelled as there
 define dso_local i32 @foo(i32* %bar, i32 %arg, i32 %more) {
 entry:
   call void @llvm.dbg.def(metadata ptr %bar, metadata !19)

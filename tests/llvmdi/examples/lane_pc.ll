@@ -1,5 +1,5 @@
-; "Divergent Lane PC", the program of demo_kernels/extensions/nested. Where the text's listing contradicts its prose
-; this follows the prose: the inner regions inherit from the enclosing one, `lex` is an object and is retained, and
+; "Divergent Lane PC", the program of demo_kernels/extensions/nested. Where the specification's listing contradicts
+; its prose, this file follows the prose: the inner regions inherit from the enclosing one, `lex` is an object and is retained, and
 ; one segment of the bounded fragment is active at every instruction.
 lex_start:
   DBG_DEF !pc.physical.lifetime, $PC

@@ -52,7 +52,7 @@ def test_crash(assembled, target, way):
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS])
 def test_who_installs_a_handler_later_does_not_take_it_away(assembled, number):
-    """As in a compiler that is used in the same process, or faulthandler."""
+    """Compilers in the same process, and faulthandler, install handlers in this way."""
     before, default = (ctypes.create_string_buffer(256) for _ in range(2))
     sigaction = ctypes.CDLL(None).sigaction
     kernel = assembled("gfx90a", CODE)
