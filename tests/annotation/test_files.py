@@ -119,7 +119,7 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.llvm
 def test_call_frames_are_those_of_the_text(tmp_path: Path) -> None:
-    """AMDGPU usage: factors of 4, and address 0 of private_lane for the CFA of kernels."""
+    """As "AMDGPU usage" requires, factors are 4, and the CFA of kernels is address 0 of private_lane."""
     rocdbg.annotate(DEMOS / "calls/calls.O0.gfx90a.co", tmp_path / "out.co")
     command = ["llvm-dwarfdump-22", "--debug-frame", str(tmp_path / "out.co")]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

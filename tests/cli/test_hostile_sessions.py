@@ -126,7 +126,7 @@ def test_a_line_and_the_next(command: str | bytes, text: str, make_shell: MakeSh
 
 
 def test_lines_of_a_process(tmp_path: Path) -> None:
-    """The same lines through a real process's standard input."""
+    """A real process reads the same lines from its standard input."""
     lines = [
         *(
             row[1] if isinstance(row[1], bytes) else row[1].encode()

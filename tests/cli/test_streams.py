@@ -50,7 +50,7 @@ def test_tools_whose_input_is_not_there(tool: str, redirection: str, tmp_path: P
 
 
 def test_a_program_finds_its_streams_as_they_were() -> None:
-    """Closed streams too: the program itself decides how to handle them."""
+    """This includes closed streams: the program itself decides how to handle them."""
     done = shell("run /bin/echo hi >&-")
     assert (done.returncode, done.stdout) == (1, "")
     assert "write error" in done.stderr

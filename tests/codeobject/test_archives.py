@@ -118,7 +118,7 @@ def test_versions(version: int, code: dict[str, bytes], tmp_path: Path) -> None:
 def test_containers_within_each_other(
     code: dict[str, bytes], make_bundle: Any, make_ccob: Any, tmp_path: Path
 ) -> None:
-    """A compressed bundle in an offload binary in an archive."""
+    """The archive contains an offload binary, which contains a compressed bundle."""
     bundle = make_ccob(make_bundle(("hip-amdgcn-amd-amdhsa--gfx1100", code["gfx1100"])), 3, 1)
     path = tmp_path / "deep.a"
     images = offload_binary(1, ("gfx1100", bundle, 1))

@@ -258,7 +258,7 @@ __global__ void KERNEL(int *p) { *p = 1; }
 
 @pytest.mark.llvm
 def test_host_library_made_by_clang(tmp_path: Path) -> None:
-    """Two translation units for two processors each."""
+    """The library has two translation units, each compiled for two processors."""
     objects = []
     for name in ("one", "two"):
         source = tmp_path / f"{name}.hip"

@@ -171,7 +171,7 @@ def test_preloaded_kernargs_follow_the_pointers(assemble: Callable[..., Path]) -
 
 
 def test_code_object_v2() -> None:
-    """An ``amd_kernel_code_t``, field by field."""
+    """Each field of an ``amd_kernel_code_t`` is read."""
     rsrc1 = 2 | 3 << 6 | 3 << 18 | 1 << 21
     rsrc2 = 1 | 8 << 1 | 1 << 7 | 1 << 11
     properties = 1 | 1 << 3 | 1 << 7 | 1 << 9 | 1 << 20

@@ -246,7 +246,7 @@ def test_reserved_bits_show_the_bytes() -> None:
 
 
 def test_v2() -> None:
-    """The text that clang 14 wrote into its assembly for this kernel."""
+    """The text equals the one that clang 14 wrote into its assembly for this kernel."""
     wanted = (PRODUCERS / "add.nodebug.clang14.v2.directives.txt").read_text().splitlines()
     [kernel] = open_file(PRODUCERS / "add.nodebug.clang14.v2.co").kernels.values()
     assert kernel.directives() == wanted

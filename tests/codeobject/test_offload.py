@@ -148,7 +148,7 @@ def test_plain_code_object_of_another_target(elf_builder: Any, tmp_path: Path) -
 def test_host_library(
     entries: Any, make_bundle: Any, make_ccob: Any, elf_builder: Any, tmp_path: Path
 ) -> None:
-    """Three bundles, two of them compressed, page-aligned in .hip_fatbin; one per translation unit."""
+    """The section .hip_fatbin has a page-aligned bundle for each of three translation units; two are compressed."""
     fatbin = make_bundle(*entries("gfx90a", "gfx1100"), align=4096)
     for method in (0, 1):
         fatbin = fatbin.ljust(-(-len(fatbin) // 4096) * 4096, b"\0")

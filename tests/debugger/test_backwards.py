@@ -140,7 +140,7 @@ def test_any_mixture_of_commands_gives_the_states_of_a_fresh_run(
 
 
 def test_runs_that_follow_each_other_in_a_session_have_each_their_own_past() -> None:
-    """The same code object again, and another one."""
+    """The session runs the same code object again, and then another one."""
     session = Session()
     for seed, (file, target, function) in enumerate((LAUNCHES[3], LAUNCHES[3], LAUNCHES[2])):
         assert same_states(file, target, function, 30, str(seed), session=session) > 5

@@ -108,7 +108,7 @@ def test_ignore_counts(table: Table, count: int, condition: str | None, stops: s
 
 @pytest.mark.parametrize(("lanes", "kept"), [(0b0011, None), (0b0110, 0b0110), (0, None)])
 def test_an_event_counts_where_it_concerns_the_lane(table: Table, lanes: int, kept: int | None) -> None:
-    """A catchpoint or watchpoint for lane 2."""
+    """The event is that of a catchpoint or watchpoint for lane 2."""
     table.add("100", lane=2)
     made = table.table.get(1)
     assert table.table.counts(made, Arrival(1, 0x100, 0b1111, holds), lanes, pytest.fail) == kept

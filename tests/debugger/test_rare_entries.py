@@ -61,14 +61,14 @@ def test_qualified_values_are_values(session: Session) -> None:
 
 
 def test_a_base_type_of_addresses_has_their_address_space(session: Session) -> None:
-    """A.5.1."""
+    """Appendix A.5.1 of the specification defines this."""
     assert session.types.whatis("where") == "shared_address"
     assert shown(session, "where") == "(shared_address) local#0x40"
     assert shown(session, "plain") == "(address) 0x40"
 
 
 def test_a_string_is_as_long_as_it_says(session: Session) -> None:
-    """DW_AT_string_length: the place of the length."""
+    """DW_AT_string_length gives the place of the length."""
     assert shown(session, "text") == '"kern"'
     assert shown(session, "sizeof(text)") == "4"
     assert shown(session, "text_of_bits") == '"kern"'
@@ -79,7 +79,7 @@ def test_a_reference_to_what_cannot_be_read(session: Session) -> None:
 
 
 def test_variables_of_a_common_block(session: Session) -> None:
-    """A.4.2."""
+    """Appendix A.4.2 of the specification defines their locations."""
     (function,) = session.inferior.need_program().info.functions_named("whole")
     assert [variable.name for variable in function.variables] == ["first", "other"]
     (function,) = session.inferior.need_program().info.functions_named("user")

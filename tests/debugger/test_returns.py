@@ -40,7 +40,7 @@ BOTH = ("gfx90a", "gfx1100")
 @pytest.mark.truth
 @pytest.mark.parametrize("targets", some_of([("gfx90a",), ("gfx1100",), BOTH], [BOTH]))
 def test_finish(compiled: Callable[..., Path], targets: tuple[str, ...]) -> None:
-    """Each case on one of the targets in turn."""
+    """Each case runs on one target; the targets take turns."""
     seen = []
     for number, (name, _) in enumerate(RETURNED):
         session = Session()

@@ -212,7 +212,7 @@ def test_addresses_name_their_space(lanes: Start, text: str, start: str) -> None
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_private_wave_memory_interleaves_the_lanes(lanes: Start, target: str) -> None:
-    """A wave's view of its lanes' memory: dword by dword, the lanes one after the other."""
+    """For each dword, private_wave memory has the values of all lanes, one after the other."""
     session = lanes(target)
     session.break_at("lanes.hip:31")
     session.run()

@@ -233,7 +233,7 @@ def test_actions_that_are_none(line: str, message: str) -> None:
 
 @pytest.mark.parametrize("target", ("gfx90a", "gfx1100"))
 def test_registers_that_are_collected_are_there(compiled: Callable[..., Path], target: str) -> None:
-    """Regardless of the size of the register file that a target allocates."""
+    """The size of the register file that a target allocates does not matter."""
     session = made(compiled("watched.hip", target, "-O0"))
     one = tracing(session, "watched.hip:8", ["collect $regs"])
     session.tracing.start(TraceOptions())

@@ -96,7 +96,7 @@ def test_kinds_of_rules(extension: Open, target: str) -> None:
 
 @targets
 def test_frame_base_of_a_lane(extension: Open, target: str) -> None:
-    """DW_OP_fbreg from DW_OP_LLVM_aspace_bregx: the kernel's variable in each lane's own memory."""
+    """DW_OP_fbreg, based on DW_OP_LLVM_aspace_bregx, locates the kernel's variable in each lane's own memory."""
     session = extension("callsites", target)
     session.break_at("callsites.hip:18")
     session.run()

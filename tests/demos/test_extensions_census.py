@@ -78,7 +78,7 @@ def test_attributes(found: tuple[set[str], set[str]]) -> None:
 
 @pytest.mark.llvm
 def test_call_frame_instructions() -> None:
-    """The instructions of A.6.4.2 that define rules."""
+    """The demos use the instructions of A.6.4.2 that define rules."""
     seen: set[str] = set()
     for path in OBJECTS:
         run = subprocess.run(

@@ -109,7 +109,7 @@ def test_locations_as_llvm_dwarfdump_tells_them(
     start: Start, compiled: Callable[..., Path], dwarfdump: ModuleType,
     source: str, target: str, options: list[str],
 ) -> None:
-    """At every eleventh instruction, the bytes of all variables in registers, scratch and constants."""
+    """At every eleventh instruction, the bytes of all variables in registers, scratch and constants are compared."""
     kernel, arguments = ARGUMENTS[source]
     session = start(source, kernel, arguments, target, *options)
     session.settings.print = session.settings.print.with_changes(recovered=False)

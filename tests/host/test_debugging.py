@@ -116,7 +116,7 @@ def test_an_interrupt_stops_the_gpu_and_memory_lets_it_go_on(code: Path) -> None
 
 @pytest.mark.parametrize("watched", ["data[5]", "i"])
 def test_watched_memory_may_be_freed(code: Path, watched: str) -> None:
-    """Memory of the program, and of the waves of an ended dispatch. The debugger examines neither any more."""
+    """The debugger no longer examines freed memory of the program, nor memory of the waves of an ended dispatch."""
     freeing = SOURCES / "freeing.py"
     lines = session([
         *rocdbg("break process_a.hip:7", "run", f"watch -l {watched}", "delete 1", "continue"),

@@ -65,7 +65,7 @@ def test_hip(feature: str, answers: dict[str, str]) -> None:
 
 @hip
 def test_hip_without_optimisation(tmp_path: Path) -> None:
-    """Kernels whose hidden arguments an old HIP mistakes for those of device-side enqueue."""
+    """An old HIP mistakes the hidden arguments of these kernels for those of device-side enqueue."""
     path = tmp_path / "saxpy"
     subprocess.run(build.hip_command(PROGRAMS / "saxpy.hip", path, "gfx90a", "-O0"), check=True)
     status, _, err, messages = run(path)

@@ -547,7 +547,9 @@ def test_some_numbered_files(first: int) -> None:
 
 @pytest.mark.parametrize("number", [10877095, 11127578, 10994108])
 def test_numbers_that_once_failed(number: int) -> None:
-    """A value on entry outside frames, a frame base without operations, a template parameter with a backslash."""
+    """The inputs have a value on entry outside of frames, a frame base without operations, and a backslash in a template
+    parameter.
+    """
     import fuzz_files
 
     assert fuzz_files.fuzz(number, 1, 1, 60) == 0

@@ -144,7 +144,7 @@ def test_optimised(name: str, tmp_path: Path) -> None:
 
 
 def test_a_value_computed_of_two(tmp_path: Path) -> None:
-    """`DW_OP_LLVM_arg 0, DW_OP_LLVM_arg 1, DW_OP_plus` of scan's variable `from`."""
+    """The variable `from` of scan has `DW_OP_LLVM_arg 0, DW_OP_LLVM_arg 1, DW_OP_plus`."""
     info = llvmdi.DebugInfo(llvmdi.read(compiled("scan", "O2", tmp_path)))
     segments = [s for s in info.segments if s.object and info.name_of(s.object) == "from" and len(s.arguments) == 2]
     assert len(segments) == 3

@@ -136,7 +136,7 @@ def test_what_is_not_known() -> None:
 
 
 def test_what_an_address_leads_to_moves() -> None:
-    """A procedure for each place of the value."""
+    """The lowered form has a procedure for each place of the value."""
     text = START + X.format("DIOpReferrer(i64), DIOpRead(), DIOpAddrOf(1)")
     found = lines(text, {"%v": [[0, 8, "s[4:5]"], [8, 99, "s[6:7]"]]})
     assert [line for line in found if "implicit_pointer" in line] == [

@@ -165,7 +165,7 @@ def test_plain_code_of_other_targets(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_annotated", [False, True], ids=["synthesised", "annotated"])
 def test_plain_code_is_where_the_test_expects_it(is_annotated: bool, tmp_path: Path) -> None:
-    """Without hand-written information: clang's description, and the facts from its machine code."""
+    """Without hand-written information, rocdbg uses what clang describes and what machine code shows."""
     path = compile_plainly(tmp_path)
     if is_annotated:
         rocdbg.annotate(path, path)

@@ -114,7 +114,7 @@ def test_keys_change_layout_and_focus_and_leave(open_demo: Callable[..., Termina
 
 
 def test_commands_of_the_windows(open_demo: Callable[..., Terminal]) -> None:
-    """Each command about windows, and its effect on the screen."""
+    """Each command about windows has its effect on the screen."""
     terminal = open_demo(100, 30)
     terminal.wait_for("(rocdbg)")
     terminal.type("tui enable\r")

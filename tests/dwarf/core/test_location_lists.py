@@ -69,7 +69,7 @@ SPLIT_VERSION_4: list[tuple[str, bytes, list[tuple[int, int, bytes]]]] = [
 
 @pytest.mark.parametrize(("name", "data", "expected"), SPLIT_VERSION_4, ids=[row[0] for row in SPLIT_VERSION_4])
 def test_split_version_4(name: str, data: bytes, expected: list[tuple[int, int, bytes]]) -> None:
-    """GNU's entries in .debug_loc.dwo."""
+    """GNU's entries in .debug_loc.dwo are read."""
     addresses = [0x1234, 0x2000]
     entries = dwarf.parse_location_list(data, 0, 4, base_address=0x1000, debug_addr=addresses, is_split=True)
     assert list(entries) == expected

@@ -47,7 +47,7 @@ def test_sound_siblings() -> None:
 
 
 def test_any_siblings() -> None:
-    """References forwards, backwards, to the entry itself, into the middle of an entry, out of the unit."""
+    """References lead forwards, backwards, to the entry itself, into the middle of an entry and out of the unit."""
     for function_sibling, block_sibling in product(range(45), repeat=2):
         found = info(function_sibling, block_sibling)
         for offset in range(12, 40):

@@ -40,7 +40,7 @@ def test_three_ways_agree(programs: ModuleType, batch: int) -> None:
 
 @pytest.mark.parametrize("batch", [2, 4, 12], ids=["gfx803", "gfx900", "gfx1030"])
 def test_images_three_ways(programs: ModuleType, batch: int) -> None:
-    """Instructions with meaningful descriptors, and with random bits in them."""
+    """Most descriptors of the instructions are meaningful, with some bits changed at random."""
     rig, images = programs.Rig(*programs.VARIANTS[batch]), programs.random_images
     generator, codes = random.Random(batch), []
     while len(codes) < 16:

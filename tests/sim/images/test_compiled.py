@@ -219,7 +219,7 @@ def test_tiled_images(build: Build, tmp_path: Path, target: str, tiling: str) ->
 
 @pytest.mark.parametrize("target", ["gfx803", "gfx1030"])
 def test_levels_of_an_array(build: Build, target: str) -> None:
-    """The levels, one after the other, in one Python array."""
+    """One Python array has the levels, one after the other."""
     kernel = rocdbg.load(build("pictures.cl", target)).kernels["level"]
     sizes = [(5, 9), (2, 4), (1, 2), (1, 1)]
     levels = [np.float32(n + 1) + np.arange(w * h, dtype=np.float32).reshape(h, w) for n, (h, w) in enumerate(sizes)]

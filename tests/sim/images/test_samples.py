@@ -174,7 +174,7 @@ def test_seams_of_cubes(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx900", "gfx1030", "gfx1201"])
 def test_levels(target: str) -> None:
-    """Given levels, minimum levels and a bias of the sampler; nearest and linear between levels."""
+    """Levels are explicit; the sampler adds a bias, limits them, and filters between levels in each of three ways."""
     bench = ImageBench(text(target, "image_sample_l", ImageType.TWO, 3, sampler=True), target)
     _, area, layout = made(bench, ImageType.TWO, "8_8_8_8_UNORM", 16, 12, levels=4)
     known = [texels(area, layout, n) for n in range(4)]
@@ -200,7 +200,7 @@ def test_levels(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100", "gfx1201"])
 def test_levels_from_derivatives(target: str) -> None:
-    """Explicit derivatives, differences of neighbouring lanes, and image_get_lod's result for them."""
+    """Levels follow from explicit derivatives or differences of neighbouring lanes; image_get_lod returns them."""
     bench = ImageBench(text(target, "image_sample_d", ImageType.TWO, 6, sampler=True), target)
     _, area, layout = made(bench, ImageType.TWO, "8_8_8_8_UNORM", 32, 32, levels=6)
     sampler = sampler_of(bench, Clamp.WRAP, LINEAR, mip_filter=MIP_POINT)

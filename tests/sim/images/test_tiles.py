@@ -52,7 +52,7 @@ def test_addresses(line: str) -> None:
     ],
 )
 def test_order_for_displays(size: int, first: str) -> None:
-    """The first texels of a block in memory, column and row."""
+    """The first texels of a block in memory are listed as column and row."""
     for target in ("gfx600", "gfx700", "gfx803"):
         layout = image_of(target, "1D_DISPLAY", size, ImageType.TWO, (16, 16, 1)).layout()
         assert layout is not None

@@ -113,7 +113,7 @@ def test_a_dispatch_that_has_gone_still_tells(assembled: Callable[..., Any]) -> 
 def test_native_code_makes_the_same_groups(
     assembled: Callable[..., Any], grid: tuple[int, int, int], group: tuple[int, int, int]
 ) -> None:
-    """`Engine.fill` compared with `Residency.fill`, in the same memory, fresh and used."""
+    """`Engine.fill` gives the same result as `Residency.fill`, in the same memory, fresh and used."""
     made = assembled("gfx90a", kernel("gfx90a"), vgprs=32,
                      directives=(*_DIRECTIVES["gfx90a"], ".amdhsa_private_segment_fixed_size 64"))  # fmt: skip
     plan = made.machine.dispatch(made.dispatch.kernel, grid, group, b"").plan

@@ -103,7 +103,7 @@ def test_beyond_lds_faults_or_gives_zeros(target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_each_part_of_a_scalar_address_is_aligned(target: str) -> None:
-    """Base + 3, offset 6 and 7 in a register: 0 + 4 + 4 bytes."""
+    """Base + 3, offset 6, and 7 in a register are aligned to 0 + 4 + 4 bytes."""
     if target == "gfx900":  # a register or a constant
         text = "s_load_dword s8, s[0:1], s4\ns_load_dwordx2 s[10:11], s[0:1], 0x6"
     elif target in NEW:

@@ -168,7 +168,7 @@ def test_counting_changes_no_result_and_no_schedule(load: Load) -> None:
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_accesses_beyond_lds_as_hardware_does_them(load: Load, target: str) -> None:
-    """Zeros instead of a fault, if the machine's options say so."""
+    """If the machine's options say so, such an access reads zeros and does not fault."""
     program = load(target, MachineOptions(lds_out_of_range=LdsOutOfRange.ZERO))
     out = np.full(64, 7, np.uint32)
     run(program, "read_at", np.uint64(layout.SHARED_APERTURE + 0x10000), out)

@@ -154,7 +154,7 @@ def nan_halves(got: bytes, want: bytes, form: BufferFormat) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("selectors", [0o7654, 0o4567, 0o1004, 0o0155, 0o7777, 0o1111])
 def test_selectors_apply_to_loads_and_stores(target: str, selectors: int) -> None:
-    """DST_SEL, X in the low digit: 0, 1, 4 to 7 for X to W."""
+    """Each digit of DST_SEL, X in the lowest one, selects 0, 1, or (4 to 7) a component from X to W."""
     text = f"{name(target, 'load', 'xyzw')} v[4:7], v0, s[0:3], {zero(target)} idxen\n"
     text += f"{name(target, 'load', 'xyzw', True)} v[8:9], v0, s[0:3], {zero(target)} idxen\n"
     text += f"{name(target, 'store', 'xyz')} v[10:12], v0, s[0:3], {zero(target)} idxen"

@@ -124,7 +124,7 @@ def test_append_and_consume_count_lanes() -> None:
     ("operation", "before", "value", "after"), [(0, 10, 3, 13), (1, 10, 3, 3), (3, 10, 3, 7)]
 )
 def test_ordered_count(operation: int, before: int, value: int, after: int) -> None:
-    """One operation for the wave on the dword M0[31:16] + index."""
+    """The wave executes one operation, on the dword M0[31:16] + index."""
     bench = ShareBench(f"ds_ordered_count v1, v0 offset:{operation << 12 | 8} gds", m0=5 << 16)
     bench.gds[7] = before
     bench.exec = 0b1100
@@ -375,7 +375,7 @@ def test_who_cannot_read_it(target: str, code: int, what: str) -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx1030", "gfx1100"])
 def test_lanes_own_dwords(target: str) -> None:
-    """ds_*_addtid_b32: M0[15:0] + offset + 4 * lane."""
+    """The address of ds_*_addtid_b32 is M0[15:0] + offset + 4 * lane."""
     new = target == "gfx1100"
     write, read = ("store", "load") if new else ("write", "read")
     text = f"ds_{write}_addtid_b32 v1 offset:4\nds_{read}_addtid_b32 v2 offset:8"

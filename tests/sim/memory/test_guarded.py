@@ -177,7 +177,7 @@ def test_too_much_is_a_memory_error() -> None:
 
 @pytest.mark.usefixtures("few_objects")
 def test_kept_blocks_leave_most_guards_to_others() -> None:
-    """Regardless of their size."""
+    """This holds for blocks of any size."""
     blocks = [guarded(10 + n % 7) for n in range(module.MOST_GUARDS // 2)]
     del blocks
     module._take_back()

@@ -269,7 +269,7 @@ def test_codes_of_scalar_registers(assembled, target, code, registers):
 @pytest.mark.llvm
 @pytest.mark.parametrize("target", ["gfx700", "gfx803", "gfx810"])
 def test_rare_accesses_and_conversions(assembled, target):
-    """ds_wrap, pairs one of which M0 excludes, three dwords; numbers of four bits and directed conversions."""
+    """Cases are ds_wrap, pairs of which M0 excludes one, three dwords, four-bit numbers and directed conversions."""
     run = assembled(target, """
         s_mov_b32 m0, -1
         v_lshlrev_b32 v1, 2, v0

@@ -159,7 +159,7 @@ def test_both_halves_of_a_pair_read_first(run):
 
 
 def test_pair_with_a_literal(run):
-    """fmaak: a * b + K; fmamk: a * K + b."""
+    """fmaak computes a * b + K, and fmamk a * K + b."""
     literal = Operand("literal", OperandKind.LITERAL, value=0x41200000)  # 10.0
     insn = Instruction(
         0, 12, "VOPD", "v_dual_fmaak_f32", "v_dual_fmaak_f32",

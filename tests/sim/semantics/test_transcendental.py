@@ -133,7 +133,7 @@ def test_circular_of_all_halves(run, name, denormals):
 
 @pytest.mark.parametrize("name, function", [("v_sin_f32", np.sin), ("v_cos_f32", np.cos)])
 def test_circular_of_many(run, name, function):
-    """All signs, quadrants, intervals and their seams: within 2**-23 of the exact value."""
+    """With all signs, quadrants, intervals and seams, results are within 2**-23 of the exact value."""
     rng = np.random.default_rng(7)
     seams = (np.arange(-256, 257)[:, None] / 128 + np.array([-1, 0, 1]) * 2.0**-23).ravel()
     x = np.concatenate([seams, rng.standard_normal(4000) * 2.0 ** rng.integers(-20, 12, 4000)]).astype(np.float32)
@@ -148,7 +148,7 @@ def test_circular_of_many(run, name, function):
     ("v_sqrt_f32", "ROOT", np.sqrt, 373),
 ])
 def test_residuals(run, monkeypatch, name, table, function, count):
-    """For any exponent: one less or more than the cubic's result, and within 1 ulp of the exact result."""
+    """For any exponent, the result is one less or more than the cubic's, and within 1 ulp of the exact one."""
     keys = getattr(transcendental_roots, table)
     assert len(keys) == count and list(keys) == sorted(set(keys))
     near_one = np.array(keys, np.uint32) + np.uint32(0x3F800000)
@@ -167,7 +167,7 @@ def test_residuals(run, monkeypatch, name, table, function, count):
     ("v_rsq_f32", lambda x: 1 / np.sqrt(x)), ("v_sqrt_f32", np.sqrt),
 ])
 def test_within_one_ulp(run, name, function):
-    """Everywhere, including the seams between intervals and the neighbourhood of 1."""
+    """This holds everywhere, including the seams between intervals and the neighbourhood of 1."""
     x = (np.arange(30000, dtype=np.uint64) * 0x9E3779B9).astype(np.uint32)
     seams = np.array([1 + n / 64 for n in range(128)] + [1 - n / 256 for n in range(1, 9)], np.float32).view(np.uint32)
     near = np.uint32(0x3F800000) + (1 << np.arange(19))
