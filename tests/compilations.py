@@ -55,7 +55,7 @@ class Compilations:
         subprocess.run = self._run  # type: ignore[assignment]
 
     def run(self, *positional: Any, **named: Any) -> subprocess.CompletedProcess[Any]:
-        """As ``subprocess.run``."""
+        """Run a command as ``subprocess.run`` does."""
         command = [str(word) for word in positional[0]] if len(positional) == 1 and _is_list(positional[0]) else []
         folder = Path(named.get("cwd") or Path.cwd()).resolve()
         parts = self._parts(command, folder, named) if command else None

@@ -65,7 +65,7 @@ def test_a_step_of_an_instruction_leaves_the_trap(compiled: Compile) -> None:
 
 
 def test_traps_are_named(compiled: Compile) -> None:
-    """By the trap handler ABI, if the signal does not indicate their purpose."""
+    """The trap handler ABI names the traps whose signal does not indicate their purpose."""
     session = start(compiled("traps.hip"))
     session.break_at("kern")
     session.run()

@@ -134,7 +134,9 @@ def _plain_code(texts: Texts, n: int, prefixes: str) -> int:
 
 
 def _candidates(layout: Layout, row: DraftRow, text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts under the names that the older targets may use for an instruction, each with its peculiarities."""
+    """Yield texts under the names that the older targets may use for an instruction, each with its kind: "swapped"
+    operands, a 64-bit address ("addr64"), or "".
+    """
     mnemonic, _, rest = text.partition(" ")
     base = base_name(mnemonic)
     for name in (base, *_RELATIVES.get(base, "").split()):

@@ -143,7 +143,7 @@ DAMAGED_HEADERS = [
 
 @pytest.mark.parametrize(("data", "read", "problem"), DAMAGED_HEADERS)
 def test_bytes_read_of_damaged_headers(data: bytes, read: int, problem: str | None) -> None:
-    """Tables may overlap: the time for damaged ones counts as well."""
+    """The bytes of damaged tables count as read, too, because tables may overlap."""
     counted: list[int] = []
     sections = Sections({".debug_line": data + bytes(100)})
     if problem is None:

@@ -53,7 +53,7 @@ def test_by_name(names: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["None", "Default"])
 def test_in_fortran_they_belong_to_what_is_around_them(names: str, tmp_path: Path) -> None:
-    """As in GDB: `break inner` and `break outer::inner`; frames show the latter."""
+    """As in GDB, `break inner` and `break outer::inner` both work, and frames show `outer::inner`."""
     info = built(tmp_path, names, "DW_LANG_Fortran18")
     (inner,) = info.functions_named("inner")
     assert info.functions_named("outer::inner") == [inner]

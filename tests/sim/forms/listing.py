@@ -179,7 +179,7 @@ def _rotated(
 
 _FAMILY = {"dpp_ctrl": "dpp", "dpp8": "dpp8", "sdwa": "sdwa", "tfe": "tfe", "gds": "gds", "lds": "lds"}
 _FAMILY |= {"clamp": "clamp", "omod": "omod", "op_sel": "op_sel", "glc": "returns", "sc0": "returns", "th": "returns"}
-"""Modifiers that change more than a detail; all others count as one."""
+"""Names of aspects for modifiers that change more than a detail; all other modifiers share one aspect."""
 
 
 def _aspects(instruction: Instruction, fine: bool) -> Iterator[Hashable]:

@@ -91,7 +91,7 @@ class ImageBench(Bench):
         return np.stack([self.vgpr(n).copy() for n in range(count)], 1)
 
     def real(self, count: int = 4) -> NDArray[np.float32]:
-        """As `results`, f32."""
+        """The same as `results`, but as f32."""
         return self.results(count).view(np.float32)
 
 

@@ -209,7 +209,7 @@ def test_vector_registers_that_m0_selects(name: str, text: str, limit: int) -> N
 @pytest.mark.parametrize("m0", [0, 4, 5, 6, 7, 8, 23, 24, 26, 27, 28, 155, 0x3FF, 0x10005, 0x7FFF_FFFF, 0xFFFF_FFFF])
 @pytest.mark.parametrize("size", [32, 64, "2_b32"])
 def test_scalar_registers_that_m0_selects(size: int | str, m0: int) -> None:
-    """Only s0 to s105; other numbers read s0 (or s[0:1]) and ignore writes."""
+    """M0 can select s0 to s105; with other numbers, reads return s0 (or s[0:1]) and writes are ignored."""
     text = f"s_movrelsd_{size} s100, s100" if size == "2_b32" else (
         f"s_movrels_b{size} s{'20' if size == 32 else '[20:21]'}, s{'100' if size == 32 else '[100:101]'}\n"
         f"s_movreld_b{size} s{'100' if size == 32 else '[100:101]'}, s{'30' if size == 32 else '[30:31]'}"

@@ -257,7 +257,7 @@ def square_root(value: Value, rounding: int) -> Value:
 
 
 def to_float(value: Value) -> float:
-    """As the host's f64 (NaN for NaN)."""
+    """The value as the host's f64; a NaN remains a NaN."""
     if value.kind in ("f", "bf"):
         group, sign, mantissa, exponent = unpack(value)
         if group == NAN:
