@@ -218,9 +218,10 @@ class Round:
         self.lived = time.monotonic() - began
         wrong = [] if process.returncode in self._promised() else [f"status {process.returncode}: {output[-300:]!r}"]
         # Python itself still starts: nothing of rocdbg runs before `early`, which the package imports first.
-        ours = set(re.findall(r'File "[^"]*/rocdbg/([^"]*)"', output))
-        starting = self.end == "INT" and self.delay < YOUNG and ours <= {"__init__.py", "early.py"}
-        if "Traceback" in output and not starting:
+        # A traceback without a file of the package is the program's: its GPU is gone.
+        ours = set(re.findall(rf'File "{re.escape(str(ROOT / "rocdbg"))}/([^"]*)"', output))
+        starting = self.end == "INT" and self.delay < YOUNG
+        if ours - ({"__init__.py", "early.py"} if starting else set()):
             wrong.append(f"a traceback: {output[-600:]}")
         return wrong + self._left_behind(process.pid, note, cache, folder)
 
