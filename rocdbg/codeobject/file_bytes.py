@@ -90,7 +90,8 @@ class FileBytes:
         self._file.close()
 
     def __del__(self) -> None:
-        self.close()
+        if hasattr(self, "_file"):  # a signal may have ended the constructor before
+            self.close()
 
     def __enter__(self) -> Self:
         return self

@@ -226,13 +226,15 @@ class _Claim:
     """A slot, released when its thread ends."""
 
     def __init__(self, free: list[int]) -> None:
+        self.number = -1
+        self._free = free
         if not free:
             raise RuntimeError(f"generated code runs in more than {SLOTS} threads")
-        self._free = free
         self.number = free.pop()
 
     def __del__(self) -> None:
-        self._free.append(self.number)
+        if getattr(self, "number", -1) >= 0:
+            self._free.append(self.number)
 
 
 @functools.cache
