@@ -190,7 +190,7 @@ class Masks:
         for register, bits in (
             (effect.saved, old_exec if kind is Kind.SAVE else result), (effect.destination, result)
         ):
-            if register is None:
+            if register is None or register.register is None:  # damaged code may name a constant as its destination
                 continue
             place, other = register.place(half), register.place(1 - half)
             assert place is not None

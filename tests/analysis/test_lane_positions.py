@@ -15,6 +15,7 @@ from rocdbg.analysis.lane_positions import LanePositions
 from rocdbg.analysis.lane_table import LaneTable, from_bytes, table_of, to_bytes
 from rocdbg.analysis.unknown_places import UNKNOWN
 from rocdbg.dwarf import Expression, SimpleContext, evaluate_location
+from rocdbg.isa import assemble
 
 pytestmark = pytest.mark.llvm
 
@@ -64,6 +65,14 @@ def test_if_else(tmp_path: Path) -> None:
     found = table(IF_ELSE, tmp_path)
     assert positions(found, 8, exec=0b0011, s0=0b1100)[:5] == [8, 8, 16, 16, 28]
     assert positions(found, 16, exec=0b1100, s0=0b0011)[:5] == [24, 24, 16, 16, 28]
+
+
+def test_a_comparison_whose_destination_is_a_constant(tmp_path: Path) -> None:
+    """Damaged code: it changes no mask."""
+    word = int.from_bytes(assemble("v_cmp_gt_u32_e64 s4, v0, v1", "gfx1100"), "little") & ~0xFF | 0x81
+    damaged = f".long {word & 0xFFFFFFFF:#x}, {word >> 32:#x}\n"
+    found = table(IF_ELSE.replace("v_mov_b32 v0, 1                    // 8\n", damaged), tmp_path)
+    assert positions(found, 8, exec=0b0011, s0=0b1100)[:5] == [8, 8, 20, 20, 32]
 
 
 def test_function_of_others(tmp_path: Path) -> None:
