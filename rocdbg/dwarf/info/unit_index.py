@@ -121,7 +121,7 @@ class UnitIndex:
             if die.end > offset:
                 break
             index = records.parents[index]
-        parent = records.offsets[max(index, 0)]
+        parent = records.offsets[max(index, 0)] if records.offsets else unit.first
         for _ in range(_DEEPEST):
             children = self._children_of(parent)
             place = bisect_right(children, offset) - 1

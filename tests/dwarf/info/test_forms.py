@@ -311,6 +311,15 @@ def test_dialect_of_a_unit_with_lane_pcs_that_is_silent_about_it(expression: byt
     assert found.dialect == dialect
 
 
+def test_parents_in_a_unit_whose_entries_are_all_of_unknown_tags() -> None:
+    abbrev = abbreviation(1, 0x7FF1, True) + abbreviation(2, 0x7FF2, True) + b"\0"
+    found, = DebugInfo({".debug_info": unit(5, b"\x01\x02\x02\0\0\0"), ".debug_abbrev": abbrev}).units
+    top = found.die(12)
+    outer, = top.children
+    inner, = outer.children
+    assert [die.parent and die.parent.offset for die in (inner, outer, top)] == [outer.offset, top.offset, None]
+
+
 @pytest.mark.parametrize(("augmentation", "expression", "dialect"), DIALECTS)
 def test_dialect(augmentation: str, expression: bytes, dialect: str) -> None:
     abbrev = abbreviation(1, COMPILE_UNIT, True, (AUGMENTATION, 0x08)) + abbreviation(
