@@ -185,9 +185,15 @@ def start(
         if _leaving:
             return None
         _threads.add(thread)
-    made(thread)
-    thread.start()
+        made(thread)
+        thread.start()
     return thread
+
+
+def join(thread: threading.Thread, seconds: float) -> None:
+    """Wait for a thread of `start`, but not if an interrupt came before it ran: it never runs then."""
+    if thread.ident is not None:
+        thread.join(seconds)
 
 
 def when_leaving(wish: Callable[[], None]) -> Callable[[], None]:
@@ -218,13 +224,13 @@ def leave() -> None:
         _last_wishes.pop()()
     end = time.monotonic() + PATIENCE
     for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
+        join(thread, max(0.0, end - time.monotonic()))
 
 
 atexit.register(leave)
 
 
 __all__ = [
-    "PATIENCE", "Stopped", "Task", "asking", "doing", "leave", "leaving", "shown", "start", "unit",
-    "units", "watched", "when_leaving",
+    "PATIENCE", "Stopped", "Task", "asking", "doing", "join", "leave", "leaving", "shown", "start",
+    "unit", "units", "watched", "when_leaving",
 ]  # fmt: skip

@@ -121,6 +121,26 @@ def calls_of(action: Callable[[], object]) -> int:
     return count
 
 
+INTERRUPTED_BEFORE_A_START = """
+import threading
+from rocdbg import work
+def interrupt(thread): raise KeyboardInterrupt
+threads = []
+try:
+    work.start(lambda: None, "a", lambda thread: (threads.append(thread), interrupt(thread)))
+except KeyboardInterrupt:
+    print("interrupted")
+work.join(threads[0], 1)
+work.leave()
+print("left")
+"""
+
+
+def test_a_thread_that_never_started_is_not_waited_for() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_BEFORE_A_START], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("interrupted\nleft\n", "")
+
+
 def test_checking_and_lowering_grow_with_the_fragments() -> None:
     def both(text: str) -> None:
         module = llvmdi.read_text(text)

@@ -26,6 +26,7 @@ from rocdbg.cli.commands import add_all
 from rocdbg.cli.commands.scripting import check_head, run_block_command
 from rocdbg.cli.displays import Displays
 from rocdbg.cli.dprintf_output import print_dynamically
+from rocdbg.cli.host_commands import concerns_host, run_on_host
 from rocdbg.cli.internal_errors import ResourceError, as_error
 from rocdbg.cli.leaving_commands import LoopBreak, LoopContinue
 from rocdbg.cli.paths import expand
@@ -253,7 +254,10 @@ class Shell:
         try:
             if hooked:
                 run_hook(self, BEFORE, resolved.spec.words)
-            self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
+            if concerns_host(self, resolved.spec):
+                self._contain(lambda: run_on_host(self, resolved.spec, resolved.text), line)
+            else:
+                self._contain(lambda: resolved.spec.handler(self, resolved.text), line)
             self.run_after_hook()
         finally:
             self.state.after_hooks.pop()

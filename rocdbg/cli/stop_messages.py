@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from rocdbg.cli.frame_lines import argument_parts, lanes_phrase, show_frame, switching, thread_title
+from rocdbg.cli.host_text import stop_text
 from rocdbg.cli.internal_errors import write_report_text
 from rocdbg.cli.register_groups import keep_registers
 from rocdbg.cli.writer import Styled
@@ -20,6 +21,7 @@ from rocdbg.debugger.running.stop_events import (
     Exited,
     HistoryEnded,
     Hits,
+    HostStopped,
     Interrupted,
     Returned,
     Signal,
@@ -80,7 +82,10 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
         forget_threads(shell)
         return
     if event.scope.thread is None:
-        if isinstance(event.cause, Terminated):
+        if isinstance(event.cause, HostStopped):
+            shell.write(stop_text(shell.session.host, event.cause.stop))
+            shell.show_displays()
+        elif isinstance(event.cause, Terminated):
             _show_termination(shell, event.cause)
             forget_threads(shell)
         else:

@@ -17,6 +17,7 @@ from rocdbg.debugger.base.warnings import Warnings
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointTable
 from rocdbg.debugger.breakpoints.catchpoints import Catchpoint, Event
 from rocdbg.debugger.breakpoints.condition_syntax import check_condition
+from rocdbg.debugger.breakpoints.host_breakpoints import HostBreakpoint
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import EVERYTHING, Tracepoint, parse_actions
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 from rocdbg.debugger.completion_candidates import complete
@@ -38,6 +39,7 @@ from rocdbg.debugger.reports.place_resolution import ListPosition, Places
 from rocdbg.debugger.reports.session_tables import Tables
 from rocdbg.debugger.reports.symbol_queries import Symbols
 from rocdbg.debugger.reports.type_reports import Types
+from rocdbg.debugger.running.host_side import HostSide
 from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.program_launch import ProgramLaunch, need_program
@@ -68,11 +70,12 @@ class Session:
     Attributes: settings, warnings: `Settings`; what a front end shows after a command, `Warnings`. inferior: the
     program being debugged, `Inferior`: program, target, waves, frames of any lane. launch: kernel, grid, workgroup,
     arguments of the next run, `LaunchControl`. program_launch: program, arguments, environment, GPUs for whole
-    programs, `ProgramLaunch`. launcher: creates the target of the next run: ``program_launch``, ``launch`` or one that
-    another part sets. breakpoints: `BreakpointTable`. skips: functions that `step` does not enter, `SkipList`. history,
-    convenience: the value history (``$1``, ``$$``); variables and functions (``$foo``, ``$_strlen``). plugins,
-    observers: `PluginHost`; the objects that are notified of launches, stops and ends, `Observer`. sources: source
-    text, `SourceFiles`. symbols: the queries behind ``info symbol/address/functions/...``, `Symbols`.
+    programs, `ProgramLaunch`. host: their host code, `HostSide`. launcher: creates the target of the next run:
+    ``program_launch``, ``launch`` or one that another part sets. breakpoints: `BreakpointTable`. skips: functions
+    that `step` does not enter, `SkipList`. history, convenience: the value history (``$1``, ``$$``); variables and
+    functions (``$foo``, ``$_strlen``). plugins, observers: `PluginHost`; the objects that are notified of launches,
+    stops and ends, `Observer`. sources: source text, `SourceFiles`. symbols: the queries behind ``info
+    symbol/address/functions/...``, `Symbols`.
 
     And, for the focus:
         focus: which wave, lane, frame is selected, `Selection`.
@@ -102,10 +105,15 @@ class Session:
         self.symbols: Symbols = Symbols(lambda: self.inferior.program, self.settings, lambda: self.inferior.programs)
         self.breakpoints: BreakpointTable = BreakpointTable(lambda text: self.places.resolve(text))
         self.plugins: PluginHost = PluginHost(self)
+        self.host: HostSide = HostSide(
+            self.settings, self.breakpoints, self.inferior,
+            lambda: self.program_launch.path if self.whole_program else "", lambda: self.focus,
+        )
+        self.program_launch.host = lambda: self.host.debugger
         self.skips: SkipList = SkipList()
         self._run_state = RunState()
         self._position = ListPosition()
-        self.observers: list[Observer] = [self._position, self.plugins]
+        self.observers: list[Observer] = [self._position, self.plugins, self.host]
         self._last_format = LastFormat(Format("", "w"))
         self._analyses = ValueAnalyses(self.inferior, self.sources)
         define_wave_variables(self.convenience, self.inferior)
@@ -134,7 +142,7 @@ class Session:
         self.running: RunControl = RunControl(
             RunParts(
                 inferior, data, self.breakpoints, settings, focus, self.history, self.convenience, self._run_state,
-                self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers,
+                self.skips, lambda: self.launcher, self.places.resolve_shown, self.observers, self.host,
             )
         )
         self._time: TimeControl | None = None
@@ -336,6 +344,16 @@ class Session:
         self.convenience.set_int("bpnum", made.number)
         return made
 
+    def break_in_host(self, text: str, *, condition: str | None = None, temporary: bool = False) -> Breakpoint | None:
+        """Set a breakpoint in the host code of a whole program; return None if there is no such location in it.
+
+        Raises a `rocdbg.Error` if the condition is not valid there.
+        """
+        made = self.host.break_at(text, temporary, condition)
+        if made is not None:
+            self.convenience.set_int("bpnum", made.number)
+        return made
+
     def watch(
         self, expression: str, *, location: bool = False, every_lane: bool = False, mask: str | None = None,
         condition: str | None = None, thread: int | None = None, lane: int | None = None, access: str = "write",
@@ -405,6 +423,9 @@ class Session:
     def set_condition(self, number: int, condition: str | None, force: bool = False) -> None:
         """``condition N EXPR``; ``None`` removes it. Raises `BreakpointError`, or the error in the condition."""
         breakpoint_ = self.breakpoints.get(number)
+        if isinstance(breakpoint_, HostBreakpoint):
+            self.host.set_condition(breakpoint_, condition)
+            return
         if condition and isinstance(breakpoint_, Watchpoint):
             self.data.expression_type(condition)
         elif condition and not force:

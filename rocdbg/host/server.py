@@ -93,7 +93,8 @@ class Server:
         end = time.monotonic() + work.PATIENCE
         while True:
             with self._lock:
-                found = next((thread for thread in self._threads if thread is not threading.current_thread()), None)
+                others = self._threads - {threading.current_thread()}
+                found = next((thread for thread in others if thread.ident is not None), None)
             if found is None or time.monotonic() > end:
                 return
             found.join(max(0.0, end - time.monotonic()))

@@ -92,6 +92,15 @@ class ScriptedProcess:
         assert stop.queue is not None
         self.runner.remove(stop.queue)  # it takes no more packets
 
+    def host_stop(self) -> None:
+        """None: there is no host code."""
+
+    def interrupt_host(self) -> None:
+        """None: there is no host code."""
+
+    def go_on(self) -> None:
+        """Do nothing: only the queues run."""
+
     def hold(self, held: bool) -> None:
         """Do nothing: only the queues run."""
 

@@ -32,4 +32,5 @@ def test_reasons_that_gdb_has_too_have_its_names() -> None:
     }
     assert {reason.value for reason in StopReason} - machine_interface == {
         "interrupted", "instruction-budget", "called-function-finished", "catchpoint-hit", "thread-exited",
+        "host-stopped",
     }

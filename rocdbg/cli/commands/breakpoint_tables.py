@@ -14,6 +14,7 @@ from rocdbg.cli.text_columns import render
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation
 from rocdbg.debugger.breakpoints.catchpoints import EventBreakpoint, HostCatchpoint
 from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.host_breakpoints import HostBreakpoint
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 from rocdbg.debugger.breakpoints.watchpoints import Watchpoint
 
@@ -50,7 +51,9 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
     for row in rows:
         head = (str(row.number), row.kind, row.disposition.value, "y" if row.enabled else "n")
         several = len(row.locations) > 1 or any(where.invalid or not where.enabled for where in row.locations)
-        if not row.at_places:
+        if isinstance(row, HostBreakpoint):
+            cells.append((*head, f"{row.place.address:#018x}" if row.place.count < 2 else "<MULTIPLE>", _in_host(row)))
+        elif not row.at_places:
             cells.append((*head, "", row.what if isinstance(row, EventBreakpoint) else row.text))
         elif not row.locations:
             cells.append((*head, "<PENDING>", row.text))
@@ -69,7 +72,9 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
                 cells.append((number, "", "", enabled, f"{where.address:#018x}", _what(shell, where)))
                 notes.append([])
     running = shell.session.inferior.target is not None
-    has_addresses = any(row.locations or (running and isinstance(row, Watchpoint)) for row in rows)
+    has_addresses = any(
+        row.locations or isinstance(row, HostBreakpoint) or (running and isinstance(row, Watchpoint)) for row in rows
+    )
     address = "Address           " if has_addresses else "Address   "
     titles = ["Num    ", "Type          ", "Disp", "Enb", address, "What"]
     if not shell.session.settings.print.address:
@@ -83,6 +88,13 @@ def show_breakpoints(shell: Shell, rows: Sequence[Breakpoint]) -> None:
             shell.line(note)
     if any(where.invalid for row in rows for where in row.locations):
         shell.line("(*): Breakpoint condition is invalid at this location.")
+
+
+def _in_host(row: HostBreakpoint) -> str:
+    there = row.place
+    if there.count > 1 or not there.function:
+        return row.text
+    return f"in {there.function} at {there.file}:{there.line}" if there.file else f"<{there.function}>"
 
 
 def _what(shell: Shell, where: BreakpointLocation) -> str:

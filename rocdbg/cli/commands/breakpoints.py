@@ -18,6 +18,7 @@ from rocdbg.debugger.base.errors import LocationSpecError, NoProgramError
 from rocdbg.debugger.breakpoints.break_arguments import parse_tail, split_location
 from rocdbg.debugger.breakpoints.breakpoint_table import Breakpoint, BreakpointLocation, BreakpointTable, Disposition
 from rocdbg.debugger.breakpoints.dynamic_printf import DynamicPrintf
+from rocdbg.debugger.breakpoints.host_breakpoints import HostBreakpoint
 from rocdbg.debugger.breakpoints.tracepoints.tracepoint_table import Tracepoint
 from rocdbg.debugger.program.location_syntax import LineSpec, LocationSyntaxError, parse_spec
 
@@ -56,6 +57,8 @@ def set_breakpoint(
     """Set a breakpoint (or another ``kind``), or with ``form`` a dynamic printf; returns whether it was created."""
     session = shell.session
     pending = False
+    if session.host.focused and not form and kind is Breakpoint and _set_in_host(shell, wanted, temporary):
+        return True
     try:
         found = session.places.resolve(wanted.location)
         if form and not form.startswith('"'):
@@ -64,6 +67,8 @@ def set_breakpoint(
     except LocationSyntaxError:
         raise
     except (LocationSpecError, NoProgramError) as error:
+        if not form and kind is Breakpoint and _set_in_host(shell, wanted, temporary):
+            return True
         setting = session.settings.pending_breakpoints
         if setting == "off":
             raise
@@ -93,6 +98,19 @@ def set_breakpoint(
     note_others(shell, made.locations, made)
     for warning in session.warnings.take():
         shell.warn(warning)
+    shell.line(announce(shell, made))
+    return True
+
+
+def _set_in_host(shell: Shell, wanted: Wanted, temporary: bool) -> bool:
+    """Set a breakpoint in the host code of a whole program, if its location is there."""
+    tail = parse_tail(wanted.tail, False)
+    made = shell.session.break_in_host(wanted.location or "*$pc", condition=tail.condition, temporary=temporary)
+    if made is None:
+        return False
+    if tail.thread is not None:
+        shell.session.breakpoints.delete(made.number)
+        raise CommandError("A breakpoint in host code cannot be limited to a thread.")
     shell.line(announce(shell, made))
     return True
 
@@ -141,6 +159,12 @@ def announce(shell: Shell, made: Breakpoint) -> str:
         kind = "Tracepoint"
     elif made.hardware:
         kind = "Hardware assisted breakpoint"
+    if isinstance(made, HostBreakpoint):
+        there = made.place
+        text = f"{kind} {made.number} at {there.address:#x}"
+        if there.count > 1:
+            return f"{text}: {made.text}. ({there.count} locations)"
+        return f"{text}: file {there.file}, line {there.line}." if there.file else text
     if not made.locations:
         return f"{kind} {made.number} ({made.text}) pending."
     first, *more = made.locations

@@ -15,6 +15,7 @@ from rocdbg.cli.command_options import Option, Unknown
 from rocdbg.cli.command_registry import Category, CommandError, Completes, Repeat, command
 from rocdbg.cli.folded_values import is_condition, write_groups
 from rocdbg.cli.frame_lines import frame_text, frame_texts, lanes_phrase, show_frame, switching, wave_name
+from rocdbg.cli.host_text import thread_text
 from rocdbg.cli.number_ranges import ITEM, NumberList, ThreadList, ThreadSpec, is_thread_spec, parse_thread_spec
 from rocdbg.cli.settings.setting_value_kinds import ValueKind, split_word
 from rocdbg.cli.text_columns import render
@@ -133,6 +134,9 @@ def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     """
     session = shell.session
     if spec is None:
+        if session.host.focused:
+            shell.write(thread_text(session.host, session.host.execute("thread")))
+            return
         if session.focus.current.thread is None:
             raise FocusError("No thread selected")
         number = session.focus.current.thread
@@ -141,6 +145,10 @@ def thread(shell: Shell, spec: ThreadSpec | None) -> None:
     lane = decimal(spec.lanes) if spec.lanes is not None else None
     if not decimal(spec.threads):
         raise FocusError(f"Invalid thread ID: {spec.threads}")
+    said = session.host.select_thread(decimal(spec.threads)) if lane is None else None
+    if said is not None:
+        shell.write(thread_text(session.host, said))
+        return
     session.focus.select_thread(decimal(spec.threads), lane)
     show_focus(shell)
 
@@ -167,19 +175,24 @@ def info_threads(shell: Shell, global_ids: bool, ids: ThreadList | None) -> None
     With numbers or ranges, only these are shown.
     """
     rows = list(shell.session.tables.threads())
+    of_host = shell.session.host.threads()
     if ids is not None:
         rows = [row for row in rows if ids.of_thread(row.number)]
-        if not rows:
+        of_host = [row for row in of_host if ids.of_thread(row[0])]
+        if not rows and not of_host:
             shell.line(f"No threads match '{ids.text}'.")
             return
-    if not rows:
+    if not rows and not of_host:
         shell.line("No threads.")
         return
     ids_of = 2 if global_ids else 1  # with one inferior a thread's number is its global one too
-    cells = [(*[str(row.number)] * ids_of, _thread_id(row), frame_text(shell, row.frame)) for row in rows]
+    shown = [(row.number, row.current, _thread_id(row), frame_text(shell, row.frame)) for row in rows]
+    shown += [(number, current, f'{row.title} "{row.name}"', row.frame) for number, current, row in of_host]
+    shown.sort(key=lambda row: row[0])
+    cells = [(*[str(number)] * ids_of, *texts) for number, _, *texts in shown]
     head = ("Id", *["GId "] * (ids_of - 1), "Target Id", "Frame ")
-    shell.write(render(head, cells, [row.current for row in rows]))
-    if shell.session.focus.current.thread is None:
+    shell.write(render(head, cells, [current for _, current, *_ in shown]))
+    if shell.session.focus.current.thread is None and not shell.session.host.focused:
         shell.line("\nNo selected thread.  See `help thread'.")
 
 

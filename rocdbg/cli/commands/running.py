@@ -193,12 +193,15 @@ def _run_until_different(shell: Shell, count: int) -> None:
 def start(shell: Shell, arguments: str) -> None:
     """Start the debugged program stopping at the beginning of the main procedure.
 
-    This is the beginning of the kernel or, for a whole program, of the first kernel that it launches.
+    This is the beginning of the kernel. For a whole program, it is `main`, or without a debugger for host code ("help
+    set host-debugger") the beginning of the first kernel that the program launches.
     """
     _take_arguments(shell, arguments)
     if not _may_restart(shell):
         return
-    if shell.session.whole_program:
+    if shell.session.whole_program and (main := shell.session.break_in_host("main", temporary=True)) is not None:
+        shell.line(announce(shell, main))
+    elif shell.session.whole_program:
         made = shell.session.catch(Event.DISPATCH, (BEGIN,), temporary=True)
         shell.line(f"Temporary catchpoint {made.number} ({made.title})")
     else:

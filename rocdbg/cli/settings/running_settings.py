@@ -147,6 +147,13 @@ RUNNING_SETTINGS = (
                  "It continues until it waits for a kernel (run), or stops with them (stop).",
     ),
     Setting(
+        "host-debugger", STRING, "the debugger of the program's host code", of_engine("host_debugger"),
+        category=Category.RUNNING, sentence='The debugger of the program\'s host code is "{}".',
+        set_help="Set the debugger of the program's host code.\n\n"
+                 "It is the name or path of a GDB, 12 or newer, or \"off\". rocdbg starts it when a breakpoint is set "
+                 "in host code.",
+    ),
+    Setting(
         "skip-runtime-kernels", BOOLEAN, "whether kernels that runtimes launch for their own purposes are hidden",
         of_engine("skip_runtime_kernels"), category=Category.RUNNING,
     ),

@@ -87,6 +87,8 @@ class Settings(Struct):
     print: PrintSettings = field(default_factory=PrintSettings)
     host: str = "run"
     """What a program's host code does while its GPUs are stopped: run or stop."""
+    host_debugger: str = "gdb"
+    """The name or path of the GDB that debugs host code of programs; "off" for none."""
     skip_runtime_kernels: bool = True
     """Hide kernels that runtimes launch for their own purposes (copies, fills, constructors)."""
     list_size: int = 10

@@ -15,6 +15,7 @@ from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
 
 if TYPE_CHECKING:
+    from rocdbg.debugger.target.host_gdb import HostGdb
     from rocdbg.debugger.target.runtime_process import HostedProcess
     from rocdbg.sim.device.dispatch import Dispatch
 
@@ -32,6 +33,7 @@ class ProgramLaunch:
         skips: returns whether kernels that runtimes launch for their own purposes are hidden.
         holds: returns whether the program stops when its GPUs do.
         report: receives messages about failing kernels.
+        host: returns the host debugger that starts the program, if one is in use.
     """
 
     needs_program = False
@@ -46,6 +48,7 @@ class ProgramLaunch:
         self.skips: Callable[[], bool] = lambda: True
         self.holds: Callable[[], bool] = lambda: False
         self.report: Callable[[str], None] = lambda text: None
+        self.host: Callable[[], HostGdb | None] = lambda: None
         self._process: HostedProcess | None = None
         self._target: ProcessTarget | None = None
         self._detached: list[HostedProcess] = []
@@ -74,7 +77,9 @@ class ProgramLaunch:
         self.release()
         agents = parse_agents(self.gpu or default_gpu(self.path))
         directory = str(Path(self.directory).expanduser()) if self.directory else None
-        self._process = HostedProcess(command, agents, self.environment(), directory, self.report)
+        self._process = HostedProcess(
+            command, agents, self.environment(), directory, self.report, self.host(), self.arguments
+        )
         self._target = ProcessTarget(self._process, self.titles, self.skips, self.holds)
         return self._target
 

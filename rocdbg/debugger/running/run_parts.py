@@ -8,6 +8,7 @@ from rocdbg.debugger.breakpoints.breakpoint_parts import BreakpointParts
 from rocdbg.debugger.expr.names.convenience_variables import Convenience
 from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.program.location_lookup import Location
+from rocdbg.debugger.running.host_side import HostSide
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.run_state import RunState
 from rocdbg.debugger.running.skip_list import SkipList
@@ -20,7 +21,7 @@ class RunParts(BreakpointParts, frozen=True, eq=False):
     it.
 
     ``launcher`` returns the launcher of the next run, ``resolve`` finds the locations that a text denotes,
-    ``observers`` are notified of launches, stops and ends.
+    ``observers`` are notified of launches, stops and ends. ``host`` is the host side of a whole program.
     """
 
     focus: Selection
@@ -31,3 +32,4 @@ class RunParts(BreakpointParts, frozen=True, eq=False):
     launcher: Callable[[], Launcher]
     resolve: Callable[[str], Sequence[Location]]
     observers: Sequence[Observer]
+    host: HostSide

@@ -89,6 +89,7 @@ class Runner(Struct):
     def resume(self, request: Resume, follows: int | None = None) -> TargetStop:
         """Resume the target once. If ``follows`` names a wave, stop where that wave is about to end."""
         self.parts.inferior.state_changed()
+        self.parts.host.prepare()
         self.parts.inferior.inline_entered.clear()
         if self.parts.state.interrupting:  # the interrupt came between two steps: stop before resuming
             request = replace(request, mode=ResumeMode.RUN)
@@ -269,6 +270,8 @@ class Runner(Struct):
         if stop.kind is TargetStopKind.CHANGED:
             event, self.parts.state.change = self.parts.state.change, None
             return event
+        if stop.host is not None:
+            return self.parts.host.event(stop.host)
         if stop.kind is TargetStopKind.WATCH:
             return self._watched(stop)
         if stop.kind is TargetStopKind.RETURNED and stop.thread is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from rocdbg.debugger.target.capabilities.runnable import ExitInfo
+from rocdbg.debugger.target.host_stop import HostStop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ class StopReason(Enum):
     BUDGET = "instruction-budget"
     HISTORY = "no-history"
     THREAD_EXITED = "thread-exited"
+    HOST = "host-stopped"
     EXITED = "exited-normally"
     TERMINATED = "exited-signalled"
 
@@ -232,6 +234,22 @@ class Exited(Struct, frozen=True):
     watchpoints_gone: tuple[int, ...] = ()
 
 
+class HostStopped(Struct, frozen=True):
+    """Host code has stopped. ``hits`` are the breakpoints of the user there, if any; ``stop`` has the text of the host
+    debugger. No wave is in focus.
+    """
+
+    stop: HostStop
+    hits: Hits | None = None
+
+    @property
+    def reason(self) -> StopReason:
+        """A breakpoint, a signal, or the end of a command such as ``next``."""
+        if self.hits is not None:
+            return StopReason.BREAKPOINT
+        return StopReason.SIGNAL if self.stop.signal else StopReason.HOST
+
+
 class Terminated(Struct, frozen=True):
     """A signal has ended the program."""
 
@@ -241,7 +259,8 @@ class Terminated(Struct, frozen=True):
 
 Cause = (
     BreakpointHit | WatchTriggered | CatchpointHit | WatchScopeEnded | StepDone | FinishDone | LocationReached
-    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | ThreadExited | Exited | Terminated
+    | CallEnded | SignalReceived | Interrupted | BudgetSpent | HistoryEnded | ThreadExited | HostStopped | Exited
+    | Terminated
 )
 """Why the program stopped: one of these structs, each with exactly its own data."""
 
@@ -281,6 +300,8 @@ class StopEvent(Struct, frozen=True):
         match self.cause:
             case BreakpointHit(hits=hits) | WatchTriggered(hits=hits) | CatchpointHit(hits=hits):
                 return hits
+            case HostStopped(hits=hits):
+                return hits
         return None
 
     @property
@@ -309,7 +330,7 @@ class StopEvent(Struct, frozen=True):
     def device(self) -> DeviceReport | None:
         """The device's report about the instruction, if it stopped the wave there."""
         match self.cause:
-            case StepDone() | FinishDone() | CallEnded() | ThreadExited() | Exited() | Terminated():
+            case StepDone() | FinishDone() | CallEnded() | ThreadExited() | HostStopped() | Exited() | Terminated():
                 return None
         return self.cause.device
 

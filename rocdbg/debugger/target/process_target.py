@@ -35,6 +35,7 @@ from rocdbg.debugger.target.capabilities.target_state import (
 )
 from rocdbg.debugger.target.device_state import DeviceState
 from rocdbg.debugger.target.host_frames import HostFrame
+from rocdbg.debugger.target.host_stop import HostStop
 from rocdbg.debugger.target.rocgdb_ids import WaveId
 from rocdbg.sim.core.memory import GlobalMemory
 from rocdbg.sim.core.run_options import RunOptions
@@ -119,8 +120,17 @@ class GpuProcess(Protocol):
         continue.
         """
 
+    def host_stop(self) -> HostStop | None:
+        """Return the stop of the process's host code that was not taken yet, if there is one."""
+
+    def interrupt_host(self) -> HostStop | None:
+        """Stop the process itself because the user wants it; return the stop, None without a host debugger."""
+
     def hold(self, held: bool) -> None:
-        """Stop the process itself, or let it continue."""
+        """Stop the process itself, or let it continue. If it has a host debugger, it continues only by `go_on`."""
+
+    def go_on(self) -> None:
+        """Let the process continue, unless it has a stop of its host code that was not taken."""
 
     def origin(self, queue: PacketQueue, packet: int) -> HostOrigin | None:
         """Where in the process the queue's packet with this index was submitted, if known."""
@@ -153,6 +163,8 @@ class ProcessTarget(DeviceState):
         self._over = False
         self._failed: QueueStop | None = None
         self._architecture: Architecture | None = None
+        self._host_stop: HostStop | None = None
+        """The stop of host code that ended the last resumption."""
 
     @property
     def runnable(self) -> ProcessTarget:
@@ -271,6 +283,10 @@ class ProcessTarget(DeviceState):
     def _waves_of(self, dispatch: Dispatch) -> tuple[int, int] | None:
         return dispatch.plan.first_wave, dispatch.plan.waves
 
+    def reserve_thread(self) -> int:
+        """Return a thread number for a CPU thread; threads of both kinds are numbered in one sequence."""
+        return self._runner.reserve()
+
     # -- running
 
     def _begun(self, queue: PacketQueue, dispatch: Dispatch) -> bool:
@@ -287,9 +303,12 @@ class ProcessTarget(DeviceState):
         if self._news():
             return TargetStop(TargetStopKind.CHANGED)
         changed: list[bool] = []
-        self.process.hold(False)
+        self.process.go_on()
         stop = self._run(request, lambda options: self._calls.run(options) or self._go(options, changed))
         self.hold()
+        if self._host_stop is not None:
+            self._asked = False
+            return TargetStop(TargetStopKind.HOST, host=self._host_stop)
         return replace(stop, kind=TargetStopKind.CHANGED) if changed else stop
 
     def hold(self) -> None:
@@ -303,12 +322,17 @@ class ProcessTarget(DeviceState):
 
     def _go(self, options: RunOptions, changed: list[bool]) -> Stop:
         while True:
+            self._host_stop = self.process.host_stop()
+            if self._host_stop is not None:
+                return Stop(StopKind.BUDGET)
             stopped = self._runner.run(options)
             if self.process.gone:
                 for queue in self._runner.queues:
                     self._runner.remove(queue)
                 stopped = None
             if stopped is not None and (stopped.stop.kind is not StopKind.INTERRUPTED or self._asked):
+                if stopped.stop.kind is StopKind.INTERRUPTED and stopped.stop.wave is None:
+                    self._host_stop = self.process.interrupt_host()
                 break
             if stopped is not None:
                 if stopped.dispatch is not None:
@@ -336,7 +360,7 @@ class ProcessTarget(DeviceState):
     def deliver(self) -> None:
         """Give the process the error of the dispatch that stopped last, which cannot continue."""
         if self._failed is not None:
-            self.process.hold(False)
+            self.process.go_on()
             self.process.failed(self._failed)
             self._failed = None
         self.forget()

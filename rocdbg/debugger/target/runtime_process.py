@@ -16,6 +16,7 @@ from rocdbg.arch.target_id import TargetId
 from rocdbg.debugger.base.errors import LaunchError
 from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
 from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
+from rocdbg.debugger.target.host_stop import HostStop
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.host.client_process import ProgramProcess
 from rocdbg.host.find_runtime_library import runtime_library
@@ -29,6 +30,7 @@ from rocdbg.sim.device.queue_runner import PacketQueue, QueueStop
 
 if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostModules
+    from rocdbg.debugger.target.host_gdb import HostChild, HostGdb
 
 _LOOK = 0.05
 """Seconds between checks whether the program has ended."""
@@ -40,6 +42,7 @@ _POLL = 0.01
 
 class HostedProcess:
     """A program and its GPUs. ``command`` is what a shell executes; ``report`` receives messages about failing kernels.
+    With a ``host`` debugger, that starts its program instead, with ``arguments``.
 
     Ctrl-C is for the debugger, not for the program, which is started with SIGINT ignored. Raises `LaunchError` and the
     errors of the runtime library.
@@ -47,7 +50,7 @@ class HostedProcess:
 
     def __init__(
         self, command: str, agents: Sequence[TargetId], environment: Mapping[str, str], directory: str | None,
-        report: Callable[[str], None],
+        report: Callable[[str], None], host: HostGdb | None = None, arguments: str = "",
     ) -> None:
         library = runtime_library()
         self._host = ProgramProcess(0, agents, load_gpu_side(library.gpu_side))
@@ -63,6 +66,19 @@ class HostedProcess:
         self._seen = 0
         self._loaded: tuple[LoadedCodeObject, ...] = ()
         self._codes: tuple[int, ...] = ()
+        self._debugger = host
+        self._child: subprocess.Popen[bytes] | HostChild
+        if host is not None:
+            from rocdbg.debugger.target.host_gdb import HostChild  # imported late: few sessions debug host code
+
+            host.news = self.runner.interrupt  # so that the target looks whether the program has stopped
+            self._child = HostChild(host)
+            try:
+                host.start(arguments, self._server.environment(dict(environment)), directory)
+            except BaseException:
+                self._server.close()
+                raise
+            return
         shell = ["/bin/sh", "-c", f"exec {command}"]
         before: signal._HANDLER = signal.SIG_DFL
         main = threading.current_thread() is threading.main_thread()
@@ -119,7 +135,25 @@ class HostedProcess:
         finally:
             self._shown = False
 
+    def host_stop(self) -> HostStop | None:
+        return self._debugger.take_stop() if self._debugger is not None else None
+
+    def interrupt_host(self) -> HostStop | None:
+        if self._debugger is None:
+            return None
+        self._debugger.interrupt(reported=True)
+        return self._debugger.take_stop()
+
+    def go_on(self) -> None:
+        self.hold(False)
+        if self._debugger is not None:
+            self._debugger.go_on()
+
     def hold(self, held: bool) -> None:
+        if self._debugger is not None:
+            if held:
+                self._debugger.interrupt()
+            return
         if held != self._held and self.alive:
             self._held = held
             with suppress(OSError):
@@ -155,6 +189,8 @@ class HostedProcess:
     def let_go(self) -> None:
         """Let the program continue without ever being stopped again."""
         self.hold(False)
+        if self._debugger is not None:
+            self._debugger.detach()
         self.runner.begun = lambda queue, dispatch: False
         self.runner.forget_interrupt()
         work.start(self._processor.run, "rocdbg-gpu", self._gpu.append)
@@ -173,7 +209,7 @@ class HostedProcess:
     def _close(self) -> None:
         self._server.close()
         for thread in self._gpu:
-            thread.join(work.PATIENCE)
+            work.join(thread, work.PATIENCE)
 
     def kill(self) -> None:
         """Kill the program at once, and everything that serves it."""

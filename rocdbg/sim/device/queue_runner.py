@@ -103,6 +103,11 @@ class QueueRunner:
             queue.first_wave = lambda: self._next_wave
             self._queues.append(queue)
 
+    def reserve(self) -> int:
+        """Return the next number of a wave, which no wave gets: a thread of another kind has it."""
+        number, self._next_wave = self._next_wave, self._next_wave + 1
+        return number
+
     def remove(self, queue: PacketQueue) -> None:
         """Remove the queue together with its dispatch."""
         with self.paused():

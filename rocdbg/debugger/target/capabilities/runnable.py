@@ -8,6 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from rocdbg.debugger.target.host_stop import HostStop
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.stop_plan import StopPlan
 
@@ -41,6 +42,8 @@ class TargetStopKind(Enum):
     HISTORY = "end of history"
     CHANGED = "changed"
     """Code objects or dispatches have begun or ended: stop addresses may have to be computed again."""
+    HOST = "host"
+    """The host code of the program has stopped."""
     DONE = "done"
 
 
@@ -78,6 +81,7 @@ class TargetStop(Struct, frozen=True):
         violation: "permission" or "misaligned" if that is the reason for a memory or aperture violation.
         addresses: the lanes that faulted (``None`` for an access without a lane), with the address that each of them
             accessed in the DWARF address space ``space``.
+        host: the stop of host code.
     """
 
     kind: TargetStopKind
@@ -96,6 +100,7 @@ class TargetStop(Struct, frozen=True):
     violation: str = ""
     addresses: tuple[tuple[int | None, int], ...] = ()
     space: int = 0
+    host: HostStop | None = None
 
 
 class ResumeMode(Enum):
