@@ -68,11 +68,11 @@ def test_if_else(tmp_path: Path) -> None:
 
 
 def test_a_comparison_whose_destination_is_a_constant(tmp_path: Path) -> None:
-    """Damaged code: it changes no mask."""
-    word = int.from_bytes(assemble("v_cmp_gt_u32_e64 s4, v0, v1", "gfx1100"), "little") & ~0xFF | 0x81
-    damaged = f".long {word & 0xFFFFFFFF:#x}, {word >> 32:#x}\n"
-    found = table(IF_ELSE.replace("v_mov_b32 v0, 1                    // 8\n", damaged), tmp_path)
-    assert positions(found, 8, exec=0b0011, s0=0b1100)[:5] == [8, 8, 20, 20, 32]
+    """Damaged code: only EXEC loses lanes."""
+    word = int.from_bytes(assemble("v_cmpx_gt_u32_e64 s[4:5], v0, v1", "gfx90a"), "little") & ~0xFF | 0x81
+    code = f"s_mov_b64 s[0:1], exec\n.long {word & 0xFFFFFFFF:#x}, {word >> 32:#x}\ns_nop 0\ns_endpgm\n"
+    found = table(code, tmp_path, arch="gfx90a", wave_size=64)
+    assert found.lane_pc(12) is not None
 
 
 def test_function_of_others(tmp_path: Path) -> None:
