@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -80,11 +81,15 @@ CONTROLS = tuple(
 )
 
 
-def executed(name: str, widths: tuple[int, ...], sources: tuple[int, ...], width: int, scc: int) -> tuple[int, int]:
+def executed(
+    name: str, widths: tuple[int, ...], sources: tuple[int, ...], width: int, scc: int, constant: int | None = None
+) -> tuple[int, int]:
     """The result, and SCC."""
     operands = [Operand("sdst", OperandKind.SGPR, 40, width // 32, bits=width)]
     for k, bits in enumerate(widths):
         operands.append(Operand(f"ssrc{k}", OperandKind.SGPR, 8 * k, bits // 32, bits=bits))
+    if constant is not None:
+        operands = [Operand("sdst", OperandKind.SGPR, 0, 1), Operand("simm16", OperandKind.IMMEDIATE, value=constant)]
     instruction = Instruction(0, 4, "SOP2", name, name, tuple(operands), {}, name)
     block = block_of_size(layout.state_size(WAVE, False))
     file = block.state[layout.SGPRS : layout.SGPRS + 4 * layout.SGPR_COUNT].view(np.uint32)
@@ -113,3 +118,34 @@ def test_formula(
         expected = formula(*given, bits) & (1 << width) - 1
         got = executed(name.format(bits), widths, given, width, scc)
         assert got == (expected, scc if becomes is None else becomes(expected)), list(map(hex, given))
+
+
+RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq, "lg": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_compares(relation: str) -> None:
+    """The constants of SOPK are signed where the numbers are."""
+    compare = RELATIONS[relation]
+    numbers = (0, 1, 2, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFF8000, 0xFFFFFFFF)
+    for turn, (a, b) in enumerate(itertools.product(numbers, repeat=2)):
+        scc = turn & 1
+        constant = b & 0xFFFF
+        for kind in "iu":
+            x, y, z = (signed(v, n) if kind == "i" else v for v, n in ((a, 32), (b, 32), (constant, 16)))
+            assert executed(f"s_cmp_{relation}_{kind}32", (32, 32), (a, b), 32, scc) == (0, compare(x, y)), (a, b)
+            name = f"s_cmpk_{relation}_{kind}32"
+            assert executed(name, (), (a,), 32, scc, constant) == (0, compare(x, z)), (kind, a, constant)
+        if relation in ("eq", "lg"):
+            wide = a << 32 | b, b << 32 | a
+            assert executed(f"s_cmp_{relation}_u64", (64, 64), wide, 32, scc) == (0, compare(*wide)), wide
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_bits(bits: int) -> None:
+    for turn, (value, count) in enumerate(itertools.product(VALUES[bits], COUNTS)):
+        for wanted in (0, 1):
+            got = executed(f"s_bitcmp{wanted}_b{bits}", (bits, 32), (value, count), 32, turn & 1)
+            assert got == (0, value >> count % bits & 1 == wanted), (value, count)
