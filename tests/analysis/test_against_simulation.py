@@ -27,7 +27,7 @@ from rocdbg.sim.translator.scalar_results import scalar_results
 
 LANES = 64
 SGPRS, M0, EXEC = 106, 124, 126
-NAMES = ("gfx600", "gfx90a", "gfx1030", "gfx1150", "gfx1250")
+NAMES = ("gfx600", "gfx90a", "gfx1150", "gfx1250")
 # Scalar instructions by their opcode: s[40:41] = s[0:1] OP s[8:9], or OP 0x8005.
 ENCODINGS = {
     "SOP2": [0x8000_0800 | op << 23 | 40 << 16 for op in range(0x60)],

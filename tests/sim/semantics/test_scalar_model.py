@@ -77,7 +77,7 @@ VALUES = {
 }
 COUNTS = (0, 1, 31, 32, 33, 63, 64, 0x80000005)
 CONTROLS = tuple(
-    width << 16 | offset for width in (0, 1, 4, 31, 32, 33, 63, 64, 65, 127) for offset in (0, 1, 28, 31, 32, 60, 63)
+    width << 16 | offset for width in (0, 1, 31, 32, 33, 63, 64, 127) for offset in (0, 1, 31, 32, 63)
 )
 
 

@@ -206,10 +206,10 @@ EDGES = {
 
 
 def operands_of(sources: tuple[int, ...], name: str) -> list[tuple[int, ...]]:
-    """As many as fill four waves: all pairs of edges, if there are not more, otherwise some."""
+    """As many as fill two waves: all pairs of edges, if there are not more, otherwise some."""
     every = list(itertools.product(*(EDGES[bits] for bits in sources)))
-    if len(every) > 4 * WAVE:
-        return random.Random(name).sample(every, 4 * WAVE)
+    if len(every) > 2 * WAVE:
+        return random.Random(name).sample(every, 2 * WAVE)
     return (every * WAVE)[: -(-len(every) // WAVE) * WAVE]
 
 
