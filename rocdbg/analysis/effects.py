@@ -24,6 +24,7 @@ from rocdbg.analysis.machine_state import (
     Vector,
     vector_key,
     written,
+    written_scalars,
 )
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
@@ -375,13 +376,13 @@ def _apply_other(state: State, instruction: Instruction, machine: Machine) -> No
         if not is_result:
             continue
         if operand.kind in _SCALAR_KINDS:
-            for register in _registers(operand):
+            for register in written_scalars(instruction, operand):
                 state.set_scalar(register, None)
         key = vector_key(operand)
         if key is not None:
             for register in range(key, key + operand.dwords):
                 state.set_vector(register, written(state.vector(register), UNKNOWN, lanes))
-    if name.startswith("v_cmpx"):
+    if name.startswith(("v_cmpx", "v_cmpsx")) or "_wrexec" in name:
         state.set_scalar(EXEC_LO, None)
         state.set_scalar(EXEC_HI, None)
     if instruction.encoding in ("SOP1", "SOP2", "SOPC", "SOPK"):  # others, such as waits, keep SCC

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from rocdbg.isa import Operand, OperandKind
+from rocdbg.isa import Instruction, Operand, OperandKind
 
 STACK_POINTER: Final = 32
 VCC_LO: Final = 106
@@ -197,3 +197,10 @@ def vector_key(operand: Operand) -> int | None:
     if operand.kind is OperandKind.VGPR:
         return operand.index
     return AGPR + operand.index if operand.kind is OperandKind.AGPR else None
+
+
+def written_scalars(instruction: Instruction, destination: Operand) -> range:
+    """The scalar registers that an instruction may write by an operand: all from there on if M0 selects them."""
+    if "movreld" in instruction.name or "movrelsd" in instruction.name:
+        return range(destination.index, VCC_LO)
+    return range(destination.index, destination.index + destination.dwords)

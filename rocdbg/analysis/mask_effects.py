@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from rocdbg.analysis.control_flow import Block, LocalScalars
-from rocdbg.analysis.machine_state import EXEC_LO, vector_key
+from rocdbg.analysis.machine_state import EXEC_LO, vector_key, written_scalars
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind
 
 SCC: Final = 253
@@ -197,8 +197,9 @@ _NOT: Final = 0b0011
 _KEEPS_SCC: Final = (
     "s_mov", "s_cmov", "s_cselect", "s_mul", "s_getpc", "s_get_pc", "s_brev", "s_bitset", "s_bitreplicate", "s_pack",
     "s_bfm", "s_ff", "s_flbit", "s_cls", "s_clz", "s_ctz", "s_sext", "s_getreg", "s_setreg", "s_swappc", "s_call",
-    "s_cvt", "s_add_f", "s_sub_f", "s_min_num", "s_max_num", "s_fma", "s_rndne", "s_trunc", "s_ceil",
-    "s_floor",
+    "s_cvt", "s_add_f", "s_sub_f", "s_min_f", "s_max_f", "s_min_num", "s_max_num", "s_minimum", "s_maximum", "s_fma",
+    "s_rndne", "s_trunc", "s_ceil", "s_floor", "s_add_nc", "s_sub_nc", "s_waitcnt", "s_get_barrier", "s_set_gpr_idx",
+    "s_setvskip", "s_version", "s_sendmsg", "s_barrier_init", "s_barrier_join", "s_sleep",
 )
 _VECTOR_COPIES: Final = frozenset({"v_accvgpr_write_b32", "v_accvgpr_read_b32", "v_accvgpr_mov_b32", "v_mov_b32"})
 _SCALAR_KINDS: Final = (OperandKind.SGPR, OperandKind.SPECIAL)
@@ -348,7 +349,7 @@ def _scalar(instruction: Instruction) -> Effect | None:
         return Effect(Kind.CALL, address, after)
     if instruction.flow is not Flow.NEXT:
         return None
-    sets_scc = not name.startswith(_KEEPS_SCC)
+    sets_scc = not name.startswith(_KEEPS_SCC) and name != "s_barrier_signal"  # s_barrier_signal_isfirst does
     operand = instruction.operand("sdst")
     destination = _source(operand)
     if operand is None or destination is None or name.startswith(("s_cmpk", "s_setreg")):
@@ -387,7 +388,7 @@ def _scalar(instruction: Instruction) -> Effect | None:
     if name == "s_movk_i32" and first is not None:
         return Effect(Kind.LOGIC, address, after, _MOVE, destination=destination, first=first, second=first)
     return Effect(
-        Kind.LOST, address, after, lost=range(operand.index, operand.index + operand.dwords), sets_scc=sets_scc
+        Kind.LOST, address, after, lost=written_scalars(instruction, operand), sets_scc=sets_scc
     )
 
 
@@ -424,7 +425,7 @@ def _load(instruction: Instruction) -> Effect | None:
 def _vector(instruction: Instruction, vectors: frozenset[int]) -> Effect | None:
     name = instruction.name
     address, after = instruction.address, instruction.address + instruction.size
-    if name.startswith("v_cmpx"):
+    if name.startswith(("v_cmpx", "v_cmpsx")):
         mask = instruction.operand("sdst")
         return Effect(Kind.NARROW, address, after, destination=_source(mask), condition=_condition(instruction))
     if name == "v_writelane_b32":

@@ -187,10 +187,13 @@ def _convert(session: Session, match: re.Match[str], value: Value) -> str:
             return _pad(visible(chr(number & 0xFF)), flags, width)
         return _integer(number, kind, match["length"] or "", flags, width, precision)
     if kind in "eEfFgGaA":
-        spec = (
-            "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "")
-        )
-        return _signed_nan((spec + kind) % _as_float(value), value)
+        real = _as_float(value)
+        flags = flags if math.isfinite(real) else flags.replace("0", "")  # C pads these with blanks, unlike Python
+        spec = "%" + flags + (str(width) if width else "") + (f".{precision}" if precision is not None else "") + kind
+        if not math.isnan(real):
+            return spec % real
+        text = spec % (-math.inf if value.contents()[-1] & 0x80 else math.inf)  # Python does not show a NaN's sign
+        return text.replace("inf", "nan").replace("INF", "NAN")
     if kind == "p":
         address = value.as_int() & ((1 << 64) - 1)
         is_null = address == c_types.null_number(value.type)
@@ -218,13 +221,6 @@ def _as_float(value: Value) -> float:
     data = value.contents()[:8]
     wide = {4: c_types.FLOAT, 8: c_types.DOUBLE}.get(len(data))
     return float(value.as_int()) if wide is None else decode_float(wide, data)
-
-
-def _signed_nan(text: str, value: Value) -> str:
-    """Show the sign bit of a NaN, as C does."""
-    if "nan" not in text or not value.contents()[-1] & 0x80:
-        return text
-    return text.replace(" nan", "-nan", 1) if " nan" in text else text.replace("nan", "-nan")
 
 
 def _saturated(number: float) -> int:

@@ -38,7 +38,7 @@ def compare(
     """Compare two storages of ``element``; None if they agree.
 
     Without tolerances, values must be equal; all NaNs are equal, and so are zeros of both signs. With tolerances,
-    ``abs(got - wanted) <= atol + rtol * abs(wanted)`` must hold.
+    ``abs(got - wanted) <= atol + rtol * abs(wanted)`` must hold; only equal infinities agree.
     """
     differing, first = 0, -1
     for start in range(0, len(got), _PIECE):  # piece by piece, because wider types need copies
@@ -65,5 +65,6 @@ def _equal(
     if rtol or atol:
         wide_left, wide_right = left.astype(np.float64), right.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            equal |= np.abs(wide_left - wide_right) <= atol + rtol * np.abs(wide_right)
+            close = np.abs(wide_left - wide_right) <= atol + rtol * np.abs(wide_right)
+        equal |= close & np.isfinite(wide_right)
     return equal

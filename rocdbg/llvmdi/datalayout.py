@@ -191,7 +191,7 @@ def parse_layout(text: str, named: Mapping[str, Type]) -> DataLayout:
     Raises `NotWellFormed`.
     """
     pointers = {0: (64, 64)}
-    integers = {1: 8, 8: 8, 16: 16, 32: 32, 64: 64}
+    integers = {1: 8, 8: 8, 16: 16, 32: 32, 64: 32}
     floats = {16: 16, 32: 32, 64: 64, 128: 128}
     vectors = {64: 64, 128: 128}
     aggregate = 0

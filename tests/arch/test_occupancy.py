@@ -111,3 +111,27 @@ def test_memory_that_is_left_limits_nothing() -> None:
     """16 workgroups of two waves on four SIMDs: there is memory for 65."""
     found = occupancy(target_by_name("gfx803"), 64, vgprs=8, sgprs=16, lds=1000, workgroup=128)
     assert (found.waves, found.limited_by) == (8, "workgroups")
+
+
+# processor, wave size, what is counted; the most registers with which so many waves fit
+REGISTERS = [
+    ("gfx700", 64, "SGPRs", {10: 48, 9: 56, 8: 64, 7: 72, 6: 80, 5: 104}),
+    ("gfx803", 64, "SGPRs", {10: 80, 9: 88, 8: 100, 7: 104}),
+    ("gfx906", 64, "SGPRs", {10: 80, 9: 88, 8: 100, 7: 104}),
+    ("gfx1030", 32, "SGPRs", {16: 104}),
+    ("gfx803", 64, "VGPRs", {10: 24, 9: 28, 8: 32, 7: 36, 6: 40, 5: 48, 4: 64, 3: 84, 2: 128, 1: 256}),
+    ("gfx90a", 64, "VGPRs", {8: 64, 7: 72, 6: 80, 5: 96, 4: 128, 3: 168, 2: 256, 1: 512}),
+    ("gfx1030", 32, "VGPRs", {16: 64, 12: 80, 10: 96, 9: 112, 8: 128, 7: 144, 6: 160, 5: 192, 4: 256}),
+    ("gfx1030", 64, "VGPRs", {16: 32, 12: 40, 10: 48, 9: 56, 8: 64, 7: 72, 6: 80, 5: 96, 4: 128, 3: 168, 2: 256}),
+    ("gfx1100", 32, "VGPRs", {16: 96, 12: 120, 10: 144, 9: 168, 8: 192, 7: 216, 6: 240, 5: 256}),
+]
+
+
+@pytest.mark.parametrize(("processor", "wave_size", "what", "most"), REGISTERS)
+def test_registers_of_so_many_waves(processor: str, wave_size: int, what: str, most: dict[int, int]) -> None:
+    found: dict[int, int] = {}
+    for count in range(1, max(most.values()) + 1):
+        given = {"vgprs": 1, "sgprs": 1, what.lower(): count}
+        limits = occupancy(target_by_name(processor), wave_size, lds=0, workgroup=64, **given).limits
+        found[limits[what]] = count
+    assert found == most

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rocdbg.cli.command_options import Option
-from rocdbg.cli.command_registry import Category, CommandSpec, Registry, command
+from rocdbg.cli.command_registry import Category, CommandError, CommandSpec, Registry, command
 from rocdbg.cli.commands import add_all
 from rocdbg.cli.line_completion import complete_line
 from rocdbg.cli.settings.all_settings import SETTINGS
@@ -21,7 +21,11 @@ from rocdbg.cli.settings.print_settings import FRAME_OPTIONS, PRINT_OPTIONS
 from rocdbg.cli.settings.running_settings import PlainText, ScheduleKind
 from rocdbg.cli.settings.setting_declaration import Setting
 from rocdbg.cli.settings.setting_value_kinds import (
+    COUNT,
+    DEPTH,
     PLACEHOLDER,
+    SIGNED,
+    UNSIGNED,
     AutoBoolean,
     Boolean,
     Enumeration,
@@ -30,6 +34,9 @@ from rocdbg.cli.settings.setting_value_kinds import (
     Number,
     Radix,
     String,
+)
+from rocdbg.cli.settings.setting_value_kinds import (
+    LINES as LINE_COUNTS,
 )
 from rocdbg.cli.settings.settings_without_effect import settings_without_effect
 from rocdbg.cli.settings.style_settings import style_settings
@@ -296,6 +303,28 @@ def test_a_wrong_value_changes_nothing(kind: type, text: str, message: str, make
             unlimited = ', or "unlimited"' if "unlimited" in setting.kind.words else ""
             assert str(error.value) == message.replace("{unlimited}", unlimited)
             assert setting.place.read(shell) == before
+
+
+EDGES = [
+    # the type of numbers, the least and the greatest that it takes
+    (COUNT, 0, 2**32 - 1),
+    (DEPTH, -1, 2**31 - 1),
+    (UNSIGNED, 0, 2**32 - 1),
+    (SIGNED, -(2**31), 2**31 - 1),
+    (LINE_COUNTS, -(2**31), 2**31 - 1),
+]
+
+
+@pytest.mark.parametrize(("kind", "least", "greatest"), EDGES)
+def test_the_least_and_the_greatest_number(kind: Number, least: int, greatest: int) -> None:
+    """As the value of a setting and of an option."""
+    for number in (least, greatest):
+        assert kind.parse(str(number)) == number
+        assert kind.take("-option", f"{number} x", False) == (number, "x")
+    for number in (least - 1, greatest + 1):
+        for take in (kind.parse, lambda text: kind.take("-option", text, False)):
+            with pytest.raises(CommandError, match=r"out of range|only -1 is allowed"):
+                take(str(number))
 
 
 def _every_setting() -> Iterator[Setting]:

@@ -68,6 +68,9 @@ BASE = 0x7_0000_0000
         ("REL32_HI", 11, 1, 0, 0xFFFFFFFF, 4),
         ("RELATIVE64", 13, 0, 0x40, BASE + 0x40, 8),
         ("REL16", 14, 1, 4, ((0x10 - 0x1008) // 4) & 0xFFFF, 2),
+        ("REL16 behind", 14, 1, 12, ((0x10 - 0x1008) // 4 + 2) & 0xFFFF, 2),
+        ("REL16 before", 14, 1, -8, ((0x10 - 0x1008) // 4 - 3) & 0xFFFF, 2),
+        ("REL32 before", 4, 1, -8, (0x10 - 0x1008 - 8) & 0xFFFFFFFF, 4),
     ],
 )
 def test_relocation(
@@ -77,10 +80,10 @@ def test_relocation(
     image = code_object.load(BASE)
     data = read(image, BASE + 0x1000, 32)
     assert data == b"\xee" * 8 + expected.to_bytes(size, "little") + b"\xee" * (24 - size)
-    in_field = (addend & ((1 << 8 * size) - 1)).to_bytes(size, "little")
-    if kind != REL16:  # there the assembler has the distance in the field
-        image = relocatable(elf_builder, kind, 0, symbol, in_field=in_field).load(BASE)
-        assert read(image, BASE + 0x1000, 32) == data
+    held = (addend - 4) // 4 if kind == REL16 else addend  # a branch counts dwords from the instruction after it
+    in_field = held.to_bytes(size, "little", signed=True)
+    image = relocatable(elf_builder, kind, 0, symbol, in_field=in_field).load(BASE)
+    assert read(image, BASE + 0x1000, 32) == data
     if "GOT" in name:
         assert int.from_bytes(read(image, BASE + 0x2018, 8), "little") == BASE + 0x1004
 

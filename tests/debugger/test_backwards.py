@@ -221,3 +221,33 @@ def test_hits_in_the_past_are_ignored_by_whomever_they_are_counted() -> None:
                 stops.append((session.time.position, event.scope.thread, event.lanes, event.breakpoints, left))
             found.append(stops)
         assert found[0] == found[1]
+
+
+def test_back_to_where_the_lane_was_and_not_to_where_only_others_were() -> None:
+    """``advance LINE`` backwards, for lines of three branches, of which each lane runs one."""
+    session = Session()
+    session.load(DEMOS / "divergence" / "divergence.toml", "gfx90a")
+    lines = (12, 14, 17)
+    for line in (*lines, 20):
+        session.break_at(f"divergence.hip:{line}", thread=1)
+    event, last = session.run(), dict[tuple[int, int], int]()
+    while True:
+        row = session.inferior.frame(event.scope).row
+        assert row is not None
+        if row.line not in lines:
+            break
+        for lane in range(32):
+            if event.lanes >> lane & 1:
+                last[lane, row.line] = session.time.position
+        event = session.running.proceed()
+    assert {line for _, line in last} == {*lines}
+    session.breakpoints.clear()
+    end = session.time.position
+    for lane in range(0, 32, 3):
+        for line in lines:
+            session.time.go_to(end, 1, lane)
+            event = session.time.advance(f"divergence.hip:{line}")
+            if (lane, line) in last:
+                assert (event.reason, session.time.position) == (StopReason.STEP, last[lane, line])
+            else:
+                assert event.reason is StopReason.HISTORY, (lane, line)

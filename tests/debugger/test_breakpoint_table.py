@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -258,6 +259,24 @@ def test_arguments_of_break(text: str, expected: tuple[str, str | None, int | No
         assert (location, tail.condition, tail.thread, tail.lane) == expected
     except BreakpointError as error:
         assert str(error) == expected
+
+
+CLAUSES = [
+    # clauses that may come in any order; condition, thread, lane
+    (("thread 2", "lane 5"), (None, 2, 5)),
+    (("if x > 3", "lane 5"), ("x > 3", None, 5)),
+    (("if x > 3", "thread 2", "lane 5"), ("x > 3", 2, 5)),
+    (("if x > 3", "thread 2:7"), ("x > 3", 2, 7)),
+]
+
+
+@pytest.mark.parametrize(("clauses", "expected"), CLAUSES, ids=[" ".join(clauses) for clauses, _ in CLAUSES])
+def test_clauses_of_break_in_any_order(
+    clauses: tuple[str, ...], expected: tuple[str | None, int | None, int | None]
+) -> None:
+    for order in permutations(clauses):
+        tail = parse_tail(" ".join(order))
+        assert (tail.condition, tail.thread, tail.lane) == expected, order
 
 
 UNKNOWN = [

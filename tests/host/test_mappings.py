@@ -87,6 +87,23 @@ def test_what_is_refused(memory: SharedMemory, what: str, arguments: tuple[int, 
         getattr(mappings, what)(area.address + low, *rest, *more)
 
 
+@pytest.mark.parametrize("whose", ["own", "another process's"])
+@pytest.mark.parametrize("offset", [0, 4 * KIB, 12 * KIB])
+def test_a_part_is_mapped(library: RuntimeLibrary, memory: SharedMemory, whose: str, offset: int) -> None:
+    mappings = Mappings(memory)
+    other = SharedMemory(load_gpu_side(library.gpu_side), 1 << 30)
+    theirs = (memory if whose == "own" else other).allocate(16 * KIB, "memory")
+    for page in range(4):
+        theirs.data[4 * KIB * page] = page + 1
+    source = theirs if whose == "own" else mappings.attach(other, theirs.address, 16 * KIB)[0]
+    area = mappings.reserve(MIB, 0)
+    mappings.map(area.address + 8 * KIB, 4 * KIB, source, offset)
+    assert area.data[8 * KIB] == offset // (4 * KIB) + 1
+    with pytest.raises(RequestError, match="is smaller than"):
+        mappings.map(area.address, 8 * KIB, source, 12 * KIB)
+    mappings.close()
+
+
 def test_memory_of_a_process_that_has_gone(library: RuntimeLibrary, memory: SharedMemory) -> None:
     mappings = Mappings(memory)
     other = SharedMemory(load_gpu_side(library.gpu_side), 1 << 30)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import rocdbg.host
 from rocdbg.host.compiling import exported_names
 from rocdbg.host.find_runtime_library import RuntimeLibrary
 from rocdbg.host.program_api import Program
@@ -78,6 +79,43 @@ def test_every_function_is_there_in_its_version(library: RuntimeLibrary) -> None
 @pytest.mark.llvm
 def test_nothing_is_exported_that_nobody_asks_for(library: RuntimeLibrary) -> None:
     assert set(symbols(library)) <= {*exported_names(), *BEFORE_HIP}
+
+
+RUNTIME = Path(rocdbg.host.__file__).parent / "runtime"
+SOURCES = "".join(file.read_text() for file in sorted(RUNTIME.glob("*.c")))
+NOT_ASKED = {"hsa_init", "hsa_shut_down", "hsa_executable_load_program_code_object"}  # the last is not supported
+WITH_STATUS = sorted(set(re.findall(r"^EXPORT hsa_status_t (hsa_\w+)\(", SOURCES, re.MULTILINE)) - NOT_ASKED)
+ZEROS = """
+import ctypes, sys
+lib = ctypes.CDLL("libhsa-runtime64.so.1")
+if sys.argv[1] == "open":
+    assert lib.hsa_init() == 0
+for name in sys.argv[2:]:
+    print(name, hex(getattr(lib, name)(*[ctypes.c_uint64(0)] * 8)), flush=True)
+"""
+
+
+def statuses_of_zeros(state: str) -> dict[str, str]:
+    """What each function returns if all its arguments are 0, in a program that has called hsa_init or not."""
+    assert len(WITH_STATUS) > 140
+    command = [sys.executable, "-c", ZEROS, state, *WITH_STATUS]
+    with Program(command, stdout=subprocess.PIPE, report=lambda text: None) as program:
+        out, _ = program.communicate(timeout=60)
+    return dict(line.split() for line in out.decode().splitlines())
+
+
+def test_nothing_is_done_before_hsa_init(library: RuntimeLibrary) -> None:
+    assert statuses_of_zeros("closed") == dict.fromkeys(WITH_STATUS, "0x100b")
+
+
+def test_null_is_refused(library: RuntimeLibrary) -> None:
+    """Only releasing and registering nothing, and two settings, succeed."""
+    found = statuses_of_zeros("open")
+    assert list(found) == WITH_STATUS
+    assert [name for name, status in found.items() if status == "0x0"] == [
+        "hsa_amd_enable_logging", "hsa_amd_memory_pool_free", "hsa_amd_profiling_async_copy_enable",
+        "hsa_memory_deregister", "hsa_memory_free", "hsa_memory_register",
+    ]
 
 
 SILENT = """

@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocdbg.cli.screen.window_layout import PREDEFINED, LayoutError, arrange, parse_layout, windows
+from tests.breadth import EVERYTHING
 
 PARSED = [
     ("src 2 status 0 cmd 1", "{src 2 status 0 cmd 1}"),
     ("{-horizontal src 1 asm 1} 2 status 0 cmd 1", "{{-horizontal src 1 asm 1} 2 status 0 cmd 1}"),
     ("-horizontal {src 1 cmd 1} 1 lanes 1", "{-horizontal {src 1 cmd 1} 1 lanes 1}"),
+    ("{" * 20 + "cmd 1" + "} 1" * 20, "{" * 21 + "cmd 1" + "} 1" * 20 + "}"),
 ]
 REFUSED = [
     # GDB 13's words for the first four
@@ -24,6 +26,7 @@ REFUSED = [
     ("{src 1", "Missing '}' in layout specification"),
     ("src 1 } cmd 1", "Extra '}' in layout specification"),
     ("{" * 5000 + "cmd 1", "Layout specification is too deep or too long"),
+    ("{" * 21 + "cmd 1" + " } 1" * 21, "Layout specification is too deep or too long"),
 ]
 
 
@@ -61,7 +64,7 @@ def test_rectangles(text: str, size: tuple[int, int], wanted: dict[tuple[str, bo
     assert {name: (rect.x, rect.y, rect.width, rect.height) for name, rect in found.items()} == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=300 if EVERYTHING else 60)
 @given(
     st.sampled_from([*PREDEFINED.values(), SPLIT]), st.integers(1, 300), st.integers(1, 100),
     st.dictionaries(st.tuples(st.sampled_from(["src", "lanes", "cmd", "regs"]), st.booleans()), st.integers(1, 200)),
@@ -70,10 +73,11 @@ def test_windows_share_the_terminal(text: str, width: int, height: int, wanted: 
     layout = parse_layout(text)
     found = arrange(layout, width, height, wanted)
     assert "cmd" in found and set(found) <= set(windows(layout))
-    cells: set[tuple[int, int]] = set()
-    for rect in found.values():
-        own = {(x, y) for x in range(rect.x, rect.x + rect.width) for y in range(rect.y, rect.y + rect.height)}
-        assert not own & cells
-        cells |= own
-        assert rect.x >= 0 and rect.y >= 0 and rect.x + rect.width <= width and rect.y + rect.height <= height
-    assert {y for _, y in cells} == set(range(height))
+    borders = {0, height} | {edge for rect in found.values() for edge in (rect.y, rect.y + rect.height)}
+    for y in sorted(borders)[:-1]:
+        row = sorted((rect.x, rect.width) for rect in found.values() if rect.y <= y < rect.y + rect.height)
+        at = 0
+        for n, (x, columns) in enumerate(row):
+            assert x == at + bool(n) and columns > 0, "a line is between neighbours"
+            at = x + columns
+        assert at == width and 0 <= y < height

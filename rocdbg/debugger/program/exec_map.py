@@ -122,7 +122,7 @@ class ExecMap(Struct):
 
 def _writes_exec(instruction: isa.Instruction) -> bool:
     name = instruction.name
-    if "saveexec" in name or "wrexec" in name or name.startswith("v_cmpx"):
+    if "saveexec" in name or "wrexec" in name or name.startswith(("v_cmpx", "v_cmpsx")):
         return True
     return any(
         operand.name in ("sdst", "vdst")

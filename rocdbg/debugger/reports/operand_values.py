@@ -24,6 +24,7 @@ _WRITE_SCC = (
     "s_add_co_", "s_sub_co_", "s_min_i32", "s_min_u32", "s_max_i32", "s_max_u32", "s_and_", "s_or_", "s_xor_",
     "s_andn2_", "s_orn2_", "s_nand_", "s_nor_", "s_xnor_", "s_and_not", "s_or_not", "s_lshl", "s_lshr_", "s_ashr_",
     "s_bfe_", "s_absdiff", "s_abs_i32", "s_not_", "s_wqm_", "s_quadmask_", "s_bcnt0_", "s_bcnt1_", "s_addk_",
+    "s_andn1_", "s_orn1_", "s_barrier_signal_isfirst", "s_alloc_vgpr",
 )
 
 
@@ -58,7 +59,7 @@ def operands_of(instruction: Instruction, wave_size: int, target_name: str) -> l
     by_lanes = instruction.encoding not in _SCALAR and instruction.flow is Flow.NEXT
     if by_lanes and not ignores_exec(instruction) and name != "v_readlane_b32":
         note("exec", reads=True)
-    if name.startswith("v_cmpx") or "saveexec" in name or "_wrexec" in name:
+    if name.startswith(("v_cmpx", "v_cmpsx")) or "saveexec" in name or "_wrexec" in name:
         note("exec", reads=True, writes=True)
     if name.startswith("s_cbranch_exec"):
         note("exec", reads=True)

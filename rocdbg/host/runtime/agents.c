@@ -149,6 +149,7 @@ EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t handle, hsa_attribute_t attri
 }
 
 EXPORT hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_attribute_t attribute, void *value) {
+  NEEDS_OPEN();
   if (attribute < 0x3000 || attribute > 0x300C) return BAD;
   return hsa_agent_get_info(agent, attribute, value);
 }

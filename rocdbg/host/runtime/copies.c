@@ -124,6 +124,7 @@ EXPORT hsa_status_t hsa_amd_memory_async_copy(void *to, hsa_agent_t to_agent, co
 EXPORT hsa_status_t hsa_amd_memory_async_copy_on_engine(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
                                                         size_t size, uint32_t count, const hsa_signal_t *dependencies,
                                                         hsa_signal_t done, uint32_t engine, bool force) {
+  NEEDS_OPEN();
   if (!engine || engine & (engine - 1)) return BAD;
   return hsa_amd_memory_async_copy(to, to_agent, from, from_agent, size, count, dependencies, done);
 }

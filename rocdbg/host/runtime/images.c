@@ -144,6 +144,7 @@ EXPORT hsa_status_t hsa_ext_image_get_capability(hsa_agent_t handle, uint32_t ge
 EXPORT hsa_status_t hsa_ext_image_get_capability_with_layout(hsa_agent_t agent, uint32_t geometry,
                                                              const hsa_ext_image_format_t *format, uint32_t layout,
                                                              uint32_t *mask) {
+  NEEDS_OPEN();
   return layout == HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR ? hsa_ext_image_get_capability(agent, geometry, format, mask) : BAD;
 }
 

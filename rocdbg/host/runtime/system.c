@@ -148,6 +148,7 @@ EXPORT hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_
   return found ? OK : HSA_STATUS_ERROR_INVALID_AGENT;
 }
 EXPORT hsa_status_t hsa_agent_major_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major, uint16_t *minor, bool *yes) {
+  NEEDS_OPEN();
   if (!minor) return BAD;
   *minor = 0;
   return hsa_agent_extension_supported(extension, agent, major, 0, yes);

@@ -14,6 +14,8 @@ from rocdbg.dwarf.wide_floats import WideFloat, wide_from_bits, wide_from_number
 X87 = BaseType("long double", "DW_ATE_float", 80)
 QUAD = BaseType("__float128", "DW_ATE_float", 128)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 5e-324, 1.7e308, 3.0, 1 / 3]
+OPERATIONS = {"plus": operator.add, "minus": operator.sub, "mul": operator.mul, "div": operator.truediv}
+FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 has_x87 = pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="long double is not x87 extended here")
 
 
@@ -38,9 +40,9 @@ def numbers() -> list[np.longdouble]:
 
 
 @has_x87
-@pytest.mark.parametrize("name", ["plus", "minus", "mul", "div"])
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_arithmetic_is_that_of_the_host(name: str) -> None:
-    function = {"plus": operator.add, "minus": operator.sub, "mul": operator.mul, "div": operator.truediv}[name]
+    function = OPERATIONS[name]
     with np.errstate(all="ignore"):
         for a in numbers():
             for b in numbers():
@@ -53,6 +55,30 @@ def test_arithmetic_is_that_of_the_host(name: str) -> None:
                     assert result != result
                 else:
                     assert result.bits == bits_of(expected), (a, b)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("size", FLOATS)
+def test_zeros_infinities_and_nans_are_those_of_the_host(size: int, name: str) -> None:
+    float_, type_ = FLOATS[size], BaseType("float", "DW_ATE_float", size)
+    with np.errstate(all="ignore"):
+        for a in map(float_, SPECIAL):
+            for b in map(float_, SPECIAL):
+                got, expected = (
+                    typed_binary(name, Value(type_, float(a)), Value(type_, float(b))).value, OPERATIONS[name](a, b)
+                )
+                assert repr(got) == repr(float(expected)), (a, b)
+
+
+@has_x87
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_zeros_infinities_and_nans_of_80_bits(name: str) -> None:
+    with np.errstate(all="ignore"):
+        for a in map(np.longdouble, SPECIAL):
+            for b in map(np.longdouble, SPECIAL):
+                got = typed_binary(name, *(Value(X87, wide_from_bits(bits_of(x), 80)) for x in (a, b))).value
+                assert isinstance(got, WideFloat)
+                assert repr(float(got)) == repr(float(OPERATIONS[name](a, b))), (a, b)
 
 
 @has_x87

@@ -56,6 +56,41 @@ def test_version_4() -> None:
     assert list(entries) == [(0x1010, 0x1020, S8), (0x8010, 0x8018, b"\x30")]
 
 
+def test_addresses_of_4_bytes_wrap() -> None:
+    """In all versions: offsets from a base are added modulo 2^32."""
+    base, low, high = 0xFFFFF000, (0x1010).to_bytes(4, "little"), (0x1020).to_bytes(4, "little")
+    expression = len(S8).to_bytes(2, "little") + S8
+    for version, split, data in (
+        (5, False, b"\x04\x90\x20\xa0\x20" + BLOCK + b"\0"),
+        (4, False, low + high + expression + bytes(8)),
+        (4, True, b"\x04" + low + high + expression + b"\0"),
+    ):
+        entries = dwarf.parse_location_list(data, 0, version, 4, base, is_split=split)
+        assert list(entries) == [(0x10, 0x20, S8)], (version, split)
+
+
+REFUSED = [
+    # offset, version, size of addresses; the words
+    (3, 5, 8, "would begin beyond the section's 2 bytes"), (-1, 5, 8, "would begin beyond"),
+    (0, 1, 8, "version 1 are not supported"), (0, 6, 8, "version 6 are not supported"),
+    (0, 5, 3, "address size 3"), (0, 5, 16, "address size 16"),
+]
+
+
+@pytest.mark.parametrize(("offset", "version", "size", "words"), REFUSED)
+def test_lists_that_are_refused(offset: int, version: int, size: int, words: str) -> None:
+    with pytest.raises(dwarf.DecodeError, match=words):
+        dwarf.parse_location_list(b"\0\0", offset, version, size)
+
+
+def test_lists_that_are_accepted() -> None:
+    """At the edges of what is refused."""
+    assert not list(dwarf.parse_location_list(b"\0\0", 1, 5, 1))
+    assert not list(dwarf.parse_location_list(b"\0\0", 0, 2, 1))
+    with pytest.raises(dwarf.DecodeError, match="ends too early"):
+        dwarf.parse_location_list(b"\0\0", 2, 5, 8)
+
+
 SPLIT = len(S8).to_bytes(2, "little") + S8
 SPLIT_VERSION_4: list[tuple[str, bytes, list[tuple[int, int, bytes]]]] = [
     ("end of list", b"\x00", []),

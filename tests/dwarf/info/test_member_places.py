@@ -1,4 +1,5 @@
-"""Pointers to members and virtual functions: expressions for the member or the slot (A.5.7.8, A.5.14)."""
+"""Places of members: numbers of bytes and bits; expressions for pointers to members and virtual functions (A.5.7.8,
+A.5.14)."""
 
 from __future__ import annotations
 
@@ -104,3 +105,43 @@ def test_vtable_elements_of_clang(opened: Callable[..., DebugInfo]) -> None:
         slots[method.name] = None if place is None else dwarf.evaluate(place.data, context(), "value", "llvm22")
     values = {name: value.value if isinstance(value, dwarf.Value) else value for name, value in slots.items()}
     assert values == {"f": 0, "g": 1, "plain": None}
+
+
+# DW_AT_data_member_location, DW_AT_byte_size, DW_AT_bit_size, DW_AT_bit_offset, DW_AT_data_bit_offset of a member of
+# type int; its first bit and its number of bits. A space: the member does not have the attribute.
+BITS: list[tuple[str, int, int | None]] = [
+    ("4", 32, None),
+    (" ", 0, None),
+    # DWARF 4 and 5: from the beginning of the structure, or of the bytes that are named
+    ("  3  37", 37, 3),
+    ("4  3  5", 37, 3),
+    # DWARF 2 and 3: from the highest bit of the unit of storage, which has the type's size unless the member has one
+    ("4  3 29 ", 32, 3),
+    ("4  3 0 ", 61, 3),
+    ("4 4 3 28 ", 33, 3),
+    ("4 2 3 13 ", 32, 3),
+    ("4 2 3 0 ", 45, 3),
+    ("4 8 3 60 ", 33, 3),
+    ("0 1 4 -1 ", 5, 4),  # it goes on in the next byte
+    ("4  3  ", 32, 3),
+]
+CODES = (0x38, 0x0B, 0x0D, 0x0C, 0x6B)
+
+
+@pytest.mark.parametrize(("written", "first", "count"), BITS, ids=[row[0] for row in BITS])
+def test_bits_of_a_member(written: str, first: int, count: int | None) -> None:
+    given = [(code, int(text)) for code, text in zip(CODES, written.split(" "), strict=False) if text]
+    member = bytes((7, 0x0D, 0, 0x03, 0x08, 0x49, 0x13, *(byte for code, _ in given for byte in (code, 0x0D)), 0, 0))
+    data = bytearray(b"\x01hand.hip\0" + b"\x02int\0\x05\x04")
+    structure = HEADER + len(data)
+    data.extend(b"\x03S\0\x10" + b"\x07m\0" + struct.pack("<I", HEADER + 10))
+    data.extend(bytes(number & 0x7F for _, number in given) + b"\0")  # DW_FORM_sdata
+    body = struct.pack("<HBBI", 5, 1, 8, 0) + bytes(data) + b"\0"
+    sections = {
+        ".debug_info": struct.pack("<I", len(body)) + body, ".debug_abbrev": ABBREVIATIONS[:-1] + member + b"\0",
+    }
+    type_ = DebugInfo(sections).type_at(structure)
+    assert isinstance(type_, ClassType)
+    assert [(one.name, str(one.type), one.bit_offset, one.bit_size) for one in type_.members] == [
+        ("m", "int", first, count)
+    ]

@@ -70,6 +70,25 @@ def check_allocations() -> None:
     call("hsa_memory_free", address)
 
 
+def check_callbacks_of_freed_memory() -> None:
+    """One that was taken back is not called, whichever it is; those of other memory stay."""
+    gpu = Gpu()
+    freed: list[tuple[str, int, int]] = []
+    kind = ctypes.CFUNCTYPE(None, c_uint64, c_uint64)
+    callbacks = {name: kind(lambda address, data, name=name: freed.append((name, address, data))) for name in "abc"}
+    for gone in "abc":
+        buffers = gpu.allocate(4000), gpu.allocate(4000)
+        for buffer in buffers:
+            for data, callback in enumerate(callbacks.values()):
+                call("hsa_amd_register_deallocation_callback", c_void_p(buffer), callback, c_void_p(data))
+        call("hsa_amd_deregister_deallocation_callback", c_void_p(buffers[0]), callbacks[gone])
+        refused(0x1001, "hsa_amd_deregister_deallocation_callback", c_void_p(buffers[0]), callbacks[gone])
+        for buffer, left in zip(buffers, ([name for name in "abc" if name != gone], ["a", "b", "c"]), strict=True):
+            freed.clear()
+            call("hsa_amd_memory_pool_free", c_void_p(buffer))
+            assert sorted(freed) == [(name, buffer, "abc".index(name)) for name in left]
+
+
 def check_copies_at_once() -> None:
     gpu = Gpu()
     there = gpu.allocate(64)

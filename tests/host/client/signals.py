@@ -69,6 +69,18 @@ def check_waits() -> None:
     call("hsa_signal_group_destroy", group)
 
 
+def check_conditions() -> None:
+    """Of signals that are less than, equal to and greater than a value."""
+    holds = {EQ: (0,), NE: (-1, 1), LT: (-1,), GTE: (0, 1)}
+    for condition, values in holds.items():
+        for value in (-1, 0, 1):
+            found = raw(
+                "hsa_amd_signal_wait_any", 1, byref(c_uint64(signal(value))), byref(c_uint32(condition)),
+                byref(ctypes.c_int64(0)), 1000, 0, None,
+            )
+            assert found == (0 if value in values else 0xFFFFFFFF), (condition, value)
+
+
 def check_signal_handlers() -> None:
     seen: list[int] = []
     over = threading.Event()

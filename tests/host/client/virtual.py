@@ -81,6 +81,20 @@ def check_virtual_memory() -> None:
     refused(0x1003, "hsa_amd_vmem_address_free", c_void_p(area), 4 * PIECE)
 
 
+def check_a_part_of_memory() -> None:
+    gpu = Gpu()
+    area = reserve(3 * PIECE)
+    memory = out("hsa_amd_vmem_handle_create", gpu.device, 2 * PIECE, 1, 0)
+    call("hsa_amd_vmem_map", c_void_p(area), 2 * PIECE, 0, memory, 0)
+    call("hsa_amd_vmem_map", c_void_p(area + 2 * PIECE), PIECE, PIECE, memory, 0)
+    allow(area, 3 * PIECE, gpu.agent, BOTH)
+    ctypes.memmove(area, struct.pack("<16f", *[0.0] * 16), 64)
+    ctypes.memmove(area + PIECE, struct.pack("<16f", *range(16)), 64)
+    assert read(area + 2 * PIECE, 64) == struct.pack("<16f", *range(16))
+    triple(gpu, area + 2 * PIECE, area + PIECE, 16)  # both are the same memory
+    assert struct.unpack("<16f", read(area + 2 * PIECE, 64)) == tuple(3.0 * i for i in range(16))
+
+
 def access_at(address: int, gpu: Gpu) -> int:
     access = c_uint32()
     call("hsa_amd_vmem_get_access", c_void_p(address), byref(access), gpu.agent)

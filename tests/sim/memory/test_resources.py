@@ -10,6 +10,7 @@ from engine_bench import Bench
 from resource_reference import Resource, access
 
 from rocdbg.sim.core.layout import FaultKind, Space, Status
+from tests.breadth import EVERYTHING
 
 pytestmark = pytest.mark.llvm
 EARLY = {"gfx700": 7, "gfx803": 8}
@@ -193,6 +194,17 @@ def test_structured_swizzle_of_gfx9_and_what_gfx940_makes_of_it() -> None:
         assert bench.got(0) == [where // 4 + 1]
 
 
+def test_the_scale_of_a_stride() -> None:
+    """GFX12: the two bits count strides in units of 1, 4, 8 or 32 bytes."""
+    bench = ResourceBench("gfx1201", "dword", "idxen")
+    bench.numbered()
+    for scale, factor in enumerate((1, 4, 8, 32)):
+        for stride in (4, 12):
+            bench.vgpr(0)[:] = 3
+            assert bench.go(Resource(bench.area.address, stride, 10, scale=scale)) is Status.END
+            assert bench.got(0) == [3 * stride * factor // 4 + 1], (scale, stride)
+
+
 MODIFIERS = ("", "offset:20", "offen", "idxen", "idxen offen", "idxen offset:4")
 
 
@@ -207,7 +219,7 @@ def test_random_resources(target: str, kind: str) -> None:
         bench = ResourceBench(target, kind, modifiers)
         idxen, offen = "idxen" in modifiers, "offen" in modifiers
         constant = int(modifiers.partition("offset:")[2] or 0)
-        for _ in range(12):
+        for _ in range(12 if EVERYTHING else 6):
             swizzle = rng.choice((0, 0, 2) if generation < 11 else (0, 0, 1, 3))
             resource = Resource(
                 bench.area.address + rng.choice((0, 64, 1001, bench.SIZE - 400)), rng.choice((0, 0, 4, 16, 64, 100)),
