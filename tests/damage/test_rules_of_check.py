@@ -1,7 +1,7 @@
 """Debug information that breaks one rule each, as assembly: `dwarf.check` names that rule, and nothing else.
 
-Every case is `rules/sound.s` with one text replaced: the first ``old`` after ``after``. A number that is out of range is
-the first one out of range.
+Every case is `rules/sound.s` with one text replaced: the first ``old`` after ``after``. Numbers that are out of range
+are the first ones out of range.
 """
 
 from __future__ import annotations
