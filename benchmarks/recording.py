@@ -29,7 +29,7 @@ import engine_speed
 import numpy as np
 
 import rocdbg
-from rocdbg.launch.binding import BoundLaunch
+from rocdbg.launch.argument_binding import BoundLaunch
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
 from rocdbg.sim.device.checkpoint_recorder import Recorder

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rocdbg import codeobject
 from rocdbg.dwarf.info import DebugInfo
 from rocdbg.errors import Error
-from rocdbg.launch.binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
+from rocdbg.launch.argument_binding import BoundLaunch, Buffer, Local, arguments_from_specs, bind
 from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.debug_sections import has_debug_info
 from rocdbg.launch.errors import LaunchError

@@ -12,8 +12,8 @@ import pytest
 import rocdbg
 from rocdbg import dwarf, isa, work
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import BY_CONVENTION
 from rocdbg.analysis.prologue import PrologueRows
+from rocdbg.analysis.register_effects import BY_CONVENTION
 from rocdbg.analysis.saved_registers import Functions
 from rocdbg.arch.dwarf_registers import PC
 from rocdbg.arch.targets import target_by_name

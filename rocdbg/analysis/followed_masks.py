@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from rocdbg.analysis.control_flow import Block
 from rocdbg.analysis.diagrams import Bits, Diagrams, TooLargeError
-from rocdbg.analysis.effects import BY_CONVENTION
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, VCC_LO
 from rocdbg.analysis.mask_effects import (
     Effect,
@@ -26,6 +25,7 @@ from rocdbg.analysis.mask_effects import (
     effects_of,
     vectors_with_masks,
 )
+from rocdbg.analysis.register_effects import BY_CONVENTION
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import registers_read
 from rocdbg.analysis.value_flow import VECTOR

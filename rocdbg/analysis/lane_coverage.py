@@ -29,7 +29,6 @@ from msgspec import Struct
 from rocdbg.analysis.advanced_registers import Sum, is_advanced_twice
 from rocdbg.analysis.control_flow import Block, predecessors
 from rocdbg.analysis.diagrams import TooLargeError
-from rocdbg.analysis.effects import apply
 from rocdbg.analysis.followed_masks import FollowedMasks
 from rocdbg.analysis.joined_numbers import has_other_numbers
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, State
@@ -38,6 +37,7 @@ from rocdbg.analysis.mask_effects import (
     OwnLane,
     moves,
 )
+from rocdbg.analysis.register_effects import apply
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.scheduled_code import Extent, ScheduledCode
 from rocdbg.analysis.speculated_values import is_speculated

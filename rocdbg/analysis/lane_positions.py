@@ -27,10 +27,10 @@ from msgspec import Struct, field
 
 from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets, predecessors
 from rocdbg.analysis.diagrams import Diagrams, TooLargeError
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
 from rocdbg.analysis.mask_effects import SCC, Effect, Kind, Source, effects_of, vectors_with_masks
 from rocdbg.analysis.mask_transfer import Masks, Window, active_register, weight, window_after
+from rocdbg.analysis.register_effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.uniform_masks import mark_uniform
 from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit

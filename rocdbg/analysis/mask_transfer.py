@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from rocdbg.analysis.diagrams import Bits, Diagrams
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO, STACK_POINTER, VCC_LO
 from rocdbg.analysis.mask_effects import (
     SCC,
@@ -24,6 +23,7 @@ from rocdbg.analysis.mask_effects import (
     Source,
     Term,
 )
+from rocdbg.analysis.register_effects import BY_CONVENTION, Clobbers
 
 _NOT_MASKS = (124, 125)
 """Operand codes of m0 and null (the target determines which is which): neither holds a mask."""

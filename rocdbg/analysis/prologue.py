@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Final
 
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, preserves_scalar, preserves_vector
 from rocdbg.analysis.machine_state import (
     AGPR,
     EXEC_LO,
@@ -25,6 +24,7 @@ from rocdbg.analysis.machine_state import (
     State,
     Vector,
 )
+from rocdbg.analysis.register_effects import BY_CONVENTION, Clobbers, preserves_scalar, preserves_vector
 from rocdbg.analysis.saved_registers import Analysis, Functions
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.arch.dwarf_registers import PC, exec_number, register_number, sgpr_number, vgpr_number

@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 from msgspec import Struct, field
 
-from rocdbg.analysis.effects import apply
 from rocdbg.analysis.machine_state import AGPR, EXEC_HI, EXEC_LO, VCC_LO, State
+from rocdbg.analysis.register_effects import apply
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.analysis.value_flow import CONSTANT, VECTOR, Claim, Places
 from rocdbg.isa import Flow, Instruction, Operand, OperandKind

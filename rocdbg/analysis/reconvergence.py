@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from rocdbg.analysis.control_flow import Block, predecessors
-from rocdbg.analysis.effects import BY_CONVENTION
 from rocdbg.analysis.machine_state import EXEC_LO, VCC_LO
 from rocdbg.analysis.mask_effects import Effect, Kind, effects_of
+from rocdbg.analysis.register_effects import BY_CONVENTION
 from rocdbg.isa import Flow
 from rocdbg.work import unit
 

@@ -11,9 +11,9 @@ from typing import Final
 from msgspec import Struct, field
 
 from rocdbg.analysis.control_flow import Block, FunctionCode, blocks_of, decode, jump_targets
-from rocdbg.analysis.effects import BY_CONVENTION, Clobbers, Machine, apply, call_target, link
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, Saved, State
 from rocdbg.analysis.reconvergence import rejoining
+from rocdbg.analysis.register_effects import BY_CONVENTION, Clobbers, Machine, apply, call_target, link
 from rocdbg.isa import Flow, Instruction
 from rocdbg.work import unit
 

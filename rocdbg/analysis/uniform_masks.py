@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from rocdbg.analysis.control_flow import Block
-from rocdbg.analysis.effects import Clobbers
 from rocdbg.analysis.machine_state import EXEC_LO
 from rocdbg.analysis.mask_effects import Effect, Kind, Source
+from rocdbg.analysis.register_effects import Clobbers
 from rocdbg.work import unit
 
 _ALL: Final = {False: 0xFFFFFFFF, True: 0xFFFFFFFFFFFFFFFF}

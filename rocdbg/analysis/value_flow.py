@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from rocdbg.analysis.control_flow import Block
-from rocdbg.analysis.effects import BY_CONVENTION, apply, call_target
 from rocdbg.analysis.machine_state import EXEC_HI, EXEC_LO, VCC_LO, Lanes, Saved, State
+from rocdbg.analysis.register_effects import BY_CONVENTION, apply, call_target
 from rocdbg.analysis.saved_registers import Analysis
 from rocdbg.isa import Flow, Instruction, OperandKind
 from rocdbg.work import unit

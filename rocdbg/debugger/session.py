@@ -262,7 +262,7 @@ class Session:
 
     def use_launch(self, programs: list[Program], spec: LaunchSpec, arguments: list[Any]) -> None:
         """Use a launch that another program made: its code objects, its description, and its arguments in the form that
-        `launch.binding.bind` accepts.
+        `launch.argument_binding.bind` accepts.
         """
         self.running.leave()
         self.launch.set_programs(programs)

@@ -18,7 +18,7 @@ from rocdbg.debugger.target.capabilities.runnable import Resume, TargetStop
 from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.simulated_target import SimTarget
 from rocdbg.errors import Error
-from rocdbg.launch.binding import BoundLaunch
+from rocdbg.launch.argument_binding import BoundLaunch
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import Stop
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.cfi_unwinding import Row as Row
     from rocdbg.dwarf.checker.check import check as check
     from rocdbg.dwarf.checker.findings import Finding as Finding
+    from rocdbg.dwarf.clang_conventions import normalise as normalise
     from rocdbg.dwarf.context import Context as Context
     from rocdbg.dwarf.context import Expression as Expression
     from rocdbg.dwarf.context import LocationList as LocationList
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from rocdbg.dwarf.location import implicit_location as implicit_location
     from rocdbg.dwarf.location import undefined_location as undefined_location
     from rocdbg.dwarf.location_list_reader import parse_location_list as parse_location_list
-    from rocdbg.dwarf.normalisation import normalise as normalise
     from rocdbg.dwarf.operation_assembler import assemble as assemble
     from rocdbg.dwarf.operation_table import DIALECTS as DIALECTS
     from rocdbg.dwarf.operation_table import OPERATIONS as OPERATIONS

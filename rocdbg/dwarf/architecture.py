@@ -64,7 +64,7 @@ def _one_element(number: int) -> int:
 
 class Processor(Struct, frozen=True):
     """How a processor's code usually addresses its stack. Location expressions do not state this (see
-    `rocdbg.dwarf.normalisation`).
+    `rocdbg.dwarf.clang_conventions`).
 
     `swizzled_stack`: stack and frame pointers are offsets for the whole wave, because scratch is accessed through a
     buffer descriptor; otherwise they are per-lane offsets. `wave_size` is the compiler's default.

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rocdbg.dwarf import gcc_conventions
+from rocdbg.dwarf.clang_conventions import in_focused_lane, normalise
 from rocdbg.dwarf.composite_storage import CompositeStorage
 from rocdbg.dwarf.decoding import Operation
 from rocdbg.dwarf.location import LocationDescription, Place, undefined_location
-from rocdbg.dwarf.normalisation import in_focused_lane, normalise
 from rocdbg.dwarf.object_expressions import about_object
 from rocdbg.dwarf.operation_assembler import assemble
 from rocdbg.dwarf.storage import StorageKind
@@ -108,7 +108,8 @@ class Gcc(Conventions):
 
 
 class UpstreamClang(Conventions):
-    """Conventions of upstream clang (`rocdbg.dwarf.normalisation`). `version` is its major version, None if not known.
+    """Conventions of upstream clang (`rocdbg.dwarf.clang_conventions`). `version` is its major version, None if that is
+    not known.
     """
 
     def __init__(self, version: int | None = None) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from rocdbg.codeobject.shader_registers import register_number
 from rocdbg.errors import Error
-from rocdbg.launch.binding import MAX_BUFFERS_SIZE, Buffer, Local
+from rocdbg.launch.argument_binding import MAX_BUFFERS_SIZE, Buffer, Local
 from rocdbg.launch.elements import ArrayType
 from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.launch.recording_file_format import (

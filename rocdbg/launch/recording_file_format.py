@@ -28,7 +28,7 @@ from msgspec import Meta, Struct, field
 
 from rocdbg.codeobject.compression import MAX_UNCOMPRESSED
 from rocdbg.errors import Error
-from rocdbg.launch.binding import MAX_BUFFERS_SIZE
+from rocdbg.launch.argument_binding import MAX_BUFFERS_SIZE
 from rocdbg.launch.elements import MAX_BUFFER_SIZE
 from rocdbg.launch.spec import MAX_DIMENSION
 from rocdbg.regular_file import read_regular

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
-from rocdbg.llvmdi.debug_records import global_segment, record_segments
+from rocdbg.llvmdi.debug_record_lifetimes import global_segment, record_segments
 from rocdbg.llvmdi.di_expressions import Expression, Inputs, Tree, parse_expression
 from rocdbg.llvmdi.errors import NotWellFormed
 from rocdbg.llvmdi.function_flow import ControlFlow

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from rocdbg.launch.binding import Buffer
+from rocdbg.launch.argument_binding import Buffer
 from rocdbg.triton.errors import TritonError
 
 Bytes = NDArray[np.uint8]

@@ -14,7 +14,7 @@ from rocdbg.api import GpuFault
 from rocdbg.arch.target_id import TargetId
 from rocdbg.arch.targets import Generation
 from rocdbg.codeobject import CodeObject
-from rocdbg.launch.binding import Buffer, bind
+from rocdbg.launch.argument_binding import Buffer, bind
 from rocdbg.launch.init_kernels import initialise
 from rocdbg.sim.core.run_options import RunOptions
 from rocdbg.sim.core.stops import StopKind
@@ -28,8 +28,8 @@ _DWORD_FLOATS = ("fp32", "f32")
 
 
 class Launch(Struct, frozen=True):
-    """One launch of a compiled kernel: sizes in work-items and bytes, arguments as `rocdbg.launch.binding.bind` takes
-    them, and the memory of the arguments.
+    """One launch of a compiled kernel: sizes in work-items and bytes, arguments as
+    `rocdbg.launch.argument_binding.bind` takes them, and the memory of the arguments.
     """
 
     code_object: CodeObject

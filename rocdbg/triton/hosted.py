@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from rocdbg.codeobject import CodeObject, KernelArg
-from rocdbg.launch.binding import Buffer
+from rocdbg.launch.argument_binding import Buffer
 from rocdbg.triton.device import Launch, SimulatedDevice
 from rocdbg.triton.errors import TritonError
 

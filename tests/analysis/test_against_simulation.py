@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rocdbg.analysis.control_flow import Block
-from rocdbg.analysis.effects import BY_CONVENTION, Machine, apply
 from rocdbg.analysis.machine_state import State
 from rocdbg.analysis.mask_effects import SCC, Effect, Kind, Source, effects_of
 from rocdbg.analysis.recomputation import _OPERATIONS
+from rocdbg.analysis.register_effects import BY_CONVENTION, Machine, apply
 from rocdbg.arch.targets import TARGETS
 from rocdbg.debugger.reports.operand_values import operands_of
 from rocdbg.isa import Flow

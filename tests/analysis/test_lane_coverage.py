@@ -8,8 +8,8 @@ import pytest
 
 from rocdbg.analysis import followed_masks
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import BY_CONVENTION, Machine
 from rocdbg.analysis.lane_coverage import LaneCoverage
+from rocdbg.analysis.register_effects import BY_CONVENTION, Machine
 from rocdbg.analysis.saved_registers import analyse
 from rocdbg.analysis.value_flow import VECTOR
 from rocdbg.isa import assemble

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from rocdbg.analysis.control_flow import FunctionCode
-from rocdbg.analysis.effects import BY_CONVENTION, Machine
 from rocdbg.analysis.machine_state import State
+from rocdbg.analysis.register_effects import BY_CONVENTION, Machine
 from rocdbg.analysis.saved_registers import Analysis, analyse
 from rocdbg.isa import assemble
 from rocdbg.isa.instruction import Instruction

@@ -13,7 +13,7 @@ from pathlib import Path
 import rocdbg
 from rocdbg import isa
 from rocdbg.addresses import LoadedAddress
-from rocdbg.analysis.effects import preserves_scalar
+from rocdbg.analysis.register_effects import preserves_scalar
 from rocdbg.arch.dwarf_registers import sgpr_number, vgpr_number
 from rocdbg.debugger.base.focus import Focus
 from rocdbg.debugger.frames.frame_context import FrameContext

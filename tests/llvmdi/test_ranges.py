@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from rocdbg.llvmdi import debug_records, overlap
+from rocdbg.llvmdi import debug_record_lifetimes, overlap
 from rocdbg.llvmdi.function_flow import Range, contains, joined
 
 COUNT = 6
@@ -45,7 +45,7 @@ def test_whether_fragments_overlap() -> None:
     """A fragment is its first bit and its number of bits; without one, a record is about the whole variable."""
     fragments = [(first, bits) for first in range(COUNT) for bits in range(1, COUNT + 1 - first)]
     for a, b in product(fragments, fragments):
-        assert debug_records._overlap(a, b) == bool(
+        assert debug_record_lifetimes._overlap(a, b) == bool(
             instructions([(a[0], sum(a))]) & instructions([(b[0], sum(b))])
         ), (a, b)
-        assert debug_records._overlap(a, None) and debug_records._overlap(None, b)
+        assert debug_record_lifetimes._overlap(a, None) and debug_record_lifetimes._overlap(None, b)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from rocdbg import work
 from rocdbg.arch.address_spaces import AddressSpace
-from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program import lds_variable_places
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.architecture import Architecture
 from rocdbg.dwarf.decoding import decode
@@ -67,11 +67,11 @@ class LdsPlaces:
         kernels = program.code_object.kernels
         found: dict[int, int] = {}
         conflicts: set[int] = set()
-        placed = [lds_layout.place_shared(program)]
+        placed = [lds_variable_places.place_shared(program)]
         for function in program.info.functions_matching(""):
             work.unit()
             if function.low_pc is not None and program.is_kernel(function):
-                placed.append(lds_layout.place_variables(program, function))
+                placed.append(lds_variable_places.place_variables(program, function))
         for places in placed if len(kernels) else []:
             for entry, offset in places.items():
                 if found.setdefault(entry, offset) != offset:

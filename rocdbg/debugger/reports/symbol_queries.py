@@ -16,7 +16,7 @@ from rocdbg.debugger.expr.names.known_variables import lds_offset
 from rocdbg.debugger.expr.names.program_names import ProgramNames
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program.lds_layout import is_unplaced, place_variables
+from rocdbg.debugger.program.lds_variable_places import is_unplaced, place_variables
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.reports.location_descriptions import static_words
 from rocdbg.debugger.reports.symbol_lists import SymbolRow, function_rows, function_text, type_rows, variable_rows

@@ -11,7 +11,7 @@ from rocdbg.debugger.frames.inferior import Inferior
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.recovery_coverage import RoutineCoverage
 from rocdbg.debugger.frames.selection import Selection
-from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program import lds_variable_places
 from rocdbg.debugger.program.functions_with_code import Routine, own_scopes, routines_in
 from rocdbg.debugger.program.opencl_kernels import is_kernel_body, is_kernel_wrapper
 from rocdbg.dwarf.info import Function
@@ -56,7 +56,7 @@ def coverage_rows(inferior: Inferior, recovery: Recovery, focus: Selection, name
         if analysis is None:
             continue
         addresses = sorted(i.address for block in analysis.blocks.values() for i in block.instructions)
-        in_lds = lds_layout.place_variables(program, function)
+        in_lds = lds_variable_places.place_variables(program, function)
         is_wrapper = is_kernel_wrapper(program, function)
         for routine in routines_in(function):
             label = _label(routine, is_wrapper)

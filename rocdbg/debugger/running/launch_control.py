@@ -22,7 +22,7 @@ from rocdbg.debugger.values.value import Value
 from rocdbg.debugger.values.value_storage import MemoryStorage
 from rocdbg.dwarf.info.types import Type
 from rocdbg.errors import Error
-from rocdbg.launch.binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind, undescribed
+from rocdbg.launch.argument_binding import BoundBuffer, BoundLaunch, arguments_from_specs, bind, undescribed
 from rocdbg.launch.debug_files import DebugFiles
 from rocdbg.launch.elements import ArrayType as BufferType
 from rocdbg.launch.errors import LaunchError as UnknownKernelError

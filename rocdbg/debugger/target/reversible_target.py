@@ -18,7 +18,7 @@ from rocdbg.debugger.target.capabilities.runnable import Resume, ResumeMode, Tar
 from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
 from rocdbg.debugger.target.simulated_stops import on_host, target_stop
 from rocdbg.debugger.target.simulated_target import SimTarget
-from rocdbg.launch.binding import BoundLaunch
+from rocdbg.launch.argument_binding import BoundLaunch
 from rocdbg.sim.core.checks import Check
 from rocdbg.sim.core.memory import AllocationKind
 from rocdbg.sim.core.run_options import Followed, RunOptions, Stops

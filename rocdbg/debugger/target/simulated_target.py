@@ -18,7 +18,7 @@ from rocdbg.debugger.target.capabilities.target_state import (
 )
 from rocdbg.debugger.target.device_state import DeviceState
 from rocdbg.debugger.target.rocgdb_ids import WaveId
-from rocdbg.launch.binding import BoundLaunch
+from rocdbg.launch.argument_binding import BoundLaunch
 from rocdbg.sim.core.wave import Wave
 from rocdbg.sim.device.dispatch import Dispatch
 from rocdbg.sim.device.queue_structures import QUEUE_SIZE

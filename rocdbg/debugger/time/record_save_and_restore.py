@@ -13,7 +13,7 @@ from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.running.launch_control import LaunchControl
 from rocdbg.debugger.target.reversible_target import RecordedTarget
-from rocdbg.launch.binding import Buffer
+from rocdbg.launch.argument_binding import Buffer
 from rocdbg.launch.launch_in_recording_file import (
     check_launch,
     restored_arguments,

@@ -1,4 +1,4 @@
-"""The packed argument ``a`` that a buffer instruction passes to the routines in `rocdbg.sim.translator.buffers`.
+"""The packed argument ``a`` that a buffer instruction passes to the routines in `rocdbg.sim.translator.buffer_access`.
 
 Bits 31:0 are the offset of the resource in the wave's state; the other bits say what the instruction does. This module
 is separate from the routines because semantics are imported at every start, but routines only when one is compiled.

@@ -1,7 +1,7 @@
 """MUBUF and MTBUF instructions: addresses through a buffer resource in four SGPRs.
 
 The routines ``*_buffer`` read the resource themselves: base, stride, swizzle, lane, range check, format
-(`rocdbg.sim.translator.buffers`).
+(`rocdbg.sim.translator.buffer_access`).
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class Runtime:
 
             self.define("noted", store_notes.PARAMETERS, store_notes.noted)
         elif part == "buffer":
-            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: few need it
+            from rocdbg.sim.translator.buffer_access import BufferRoutines  # imported late: few need it
 
             BufferRoutines(self).define()
         elif part == "image":
@@ -167,7 +167,7 @@ class Runtime:
         """``translate_SPACE(state, env, mask, size, need, a, b)``: need = page flags; a, b depend on the space."""
         params = "ptr %state, ptr %env, i64 %mask, i64 %size, i64 %need, i64 %a, i64 %b"
         if space == "buffer":
-            from rocdbg.sim.translator.buffers import BufferRoutines  # imported late: few need it
+            from rocdbg.sim.translator.buffer_access import BufferRoutines  # imported late: few need it
 
             self.define("translate_buffer", params, BufferRoutines(self).translate, "internal")
             return

@@ -59,7 +59,7 @@ class SeenRoutines:
 
     def _lanes(self, r: Routine, space: str, reads: bool, writes: bool) -> None:
         if space == "buffer":
-            from rocdbg.sim.translator.buffers import spans
+            from rocdbg.sim.translator.buffer_access import spans
 
             span = spans(self.runtime, r, not (reads and writes))
         else:

@@ -14,7 +14,7 @@ from image_reference import filtered
 
 import rocdbg
 from rocdbg.api import launch_file
-from rocdbg.launch.binding import arguments_from_specs
+from rocdbg.launch.argument_binding import arguments_from_specs
 from rocdbg.launch.errors import LaunchError
 from rocdbg.launch.image_arguments import ImageSpec, SamplerSpec
 from rocdbg.launch.spec import ArgumentSpec

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from rocdbg.api import launch_file
-from rocdbg.launch.binding import BoundLaunch
+from rocdbg.launch.argument_binding import BoundLaunch
 from rocdbg.sim.architecture import image
 from rocdbg.sim.architecture.places import (
     SPECIAL_BITS,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rocdbg.debugger.expr.names.known_variables import Known, SharedLocations
 from rocdbg.debugger.expr.names.type_lookup import TypeLookup
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program import lds_variable_places
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.info import Variable
 
@@ -59,7 +59,7 @@ class NamesHere:
         for scope in frame.scopes if frame is not None else ():
             yield from reversed(scope.variables)
         if frame is not None and frame.inline is not None and self._program is not None:
-            yield from lds_layout.body_variables(self._program, frame.inline.function)
+            yield from lds_variable_places.body_variables(self._program, frame.inline.function)
 
 
 def in_frame(environment: ProgramEnvironment, frame: Frame) -> ProgramEnvironment:

@@ -35,7 +35,7 @@ from rocdbg.debugger.frames.kernel_arguments import entry_value
 from rocdbg.debugger.frames.physical_frame import PhysicalFrame
 from rocdbg.debugger.frames.recovered_values import Recovery
 from rocdbg.debugger.frames.variable_places import memory_location, variable_expression
-from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program import lds_variable_places
 from rocdbg.debugger.program.program import Program
 from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.values import c_types
@@ -349,7 +349,7 @@ class ProgramEnvironment(Struct, dict=True):
     @staticmethod
     def _expression_of(variable: Variable, context: FrameContext, size: int | None) -> ExpressionLike | None:
         """Return a variable's location attribute, if it is a non-empty expression or list."""
-        return None if lds_layout.is_unplaced(variable) else variable_expression(variable, context, size)
+        return None if lds_variable_places.is_unplaced(variable) else variable_expression(variable, context, size)
 
     def context_of(self, variable: Variable) -> FrameContext:
         """Return the context for a variable's expressions: that of the frame, for the variable's unit."""
@@ -372,7 +372,7 @@ class ProgramEnvironment(Struct, dict=True):
         maybe = variable.location is not None or (
             variable.external and any(kernel.descriptor.group_segment_fixed_size for kernel in kernels)
         )
-        in_lds = maybe and lds_layout.is_unplaced(variable)
+        in_lds = maybe and lds_variable_places.is_unplaced(variable)
         return Value.absent(type_, Absence.UNPLACED if in_lds else Absence.OPTIMIZED_OUT)
 
     def scoped_variable(self, scope: str, name: str) -> Value:

@@ -8,7 +8,7 @@ from rocdbg.addresses import LoadedAddress
 from rocdbg.arch.address_spaces import AddressSpace
 from rocdbg.debugger.frames.frame_context import FrameContext
 from rocdbg.debugger.frames.frames import Frame
-from rocdbg.debugger.program import lds_layout
+from rocdbg.debugger.program import lds_variable_places
 from rocdbg.debugger.program.opencl_kernels import KERNEL_BODY, is_kernel_wrapper
 from rocdbg.debugger.program.program import Program
 from rocdbg.dwarf.any_lane import ANY_LANE, at_lane, location_for_any_lane
@@ -96,7 +96,10 @@ def lds_offset(variable: Variable, program: Program, frame: Frame | None) -> int
     if frame is None or variable.is_parameter:
         return None
     kernel = _kernel_of(frame, program)
-    placed = lds_layout.place_variables(program, kernel) if kernel is not None else lds_layout.place_shared(program)
+    if kernel is not None:
+        placed = lds_variable_places.place_variables(program, kernel)
+    else:
+        placed = lds_variable_places.place_shared(program)
     return placed.get(variable.offset)
 
 
@@ -104,7 +107,7 @@ def _kernel_of(frame: Frame, program: Program) -> Function | None:
     """Return the kernel of a frame; for OpenCL, the function with its body. Without one, return the only kernel."""
     function = frame.context.function
     if function is None or not program.is_kernel(function):
-        return lds_layout.sole_kernel(program)
+        return lds_variable_places.sole_kernel(program)
     if is_kernel_wrapper(program, function):
         name = KERNEL_BODY + (function.linkage_name or function.name or "")
         bodies = program.info.functions_named(name)
