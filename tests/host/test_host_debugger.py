@@ -244,11 +244,11 @@ def test_who_is_killed_takes_the_others_along(victim: str, stopped: Callable[...
     os.kill(program if victim == "program" else debugger, signal.SIGKILL)
     if victim == "debugger":
         for _ in range(300):
-            if host._over:
+            if host.is_over:
                 break
             time.sleep(0.02)
         with pytest.raises(HostDebuggerError, match="The host debugger has ended unexpectedly"):
-            session.host.execute("bt")
+            host.execute("bt")
     event = session.running.proceed()
     assert event.exit is not None and event.exit.process is not None
     assert event.exit.process.signal == signal.SIGKILL

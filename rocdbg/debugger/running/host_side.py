@@ -62,7 +62,8 @@ class HostSide(Observer):
     @property
     def debugger(self) -> HostGdb | None:
         """The host debugger of the program, if one is in use."""
-        return self._debugger if self._debugger is not None and self._debugged == self._path() else None
+        known = self._debugger
+        return known if known is not None and not known.is_over and self._debugged == self._path() else None
 
     def need(self) -> HostGdb:
         """Return the host debugger, and start it if necessary. Raises `DebuggerError` if there is none."""

@@ -137,6 +137,11 @@ class HostGdb:
     def running(self) -> bool:
         return self._running
 
+    @property
+    def is_over(self) -> bool:
+        """Whether GDB itself has ended."""
+        return self._over
+
     def start(self, arguments: str, environment: Mapping[str, str], directory: str | None) -> None:
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         streams = [
@@ -151,7 +156,7 @@ class HostGdb:
         self.execute(f"set args {arguments}")
         if directory is not None:
             self._send(f"-environment-cd {_quoted(directory)}")
-        self.pid, self.end, self._stop, self._over = 0, None, None, False
+        self.pid, self.end, self._stop = 0, None, None
         self.thread_ids.clear()
         self._running = True
         self._send("-exec-run")
@@ -292,15 +297,16 @@ class HostGdb:
     def _read(self) -> None:
         """Read what GDB says, until it ends."""
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            text = line.decode(errors="replace").rstrip("\r\n")
-            if not text or text == "(gdb) " or text == "(gdb)":
-                continue
-            self._take(gdbmiparser.parse_response(text))
-        with self._changed:
-            self._over, self._running = True, False
-            self._changed.notify_all()
-        self.news()
+        try:
+            for line in self._process.stdout:
+                text = line.decode(errors="replace").rstrip("\r\n")
+                if text.strip() not in ("", "(gdb)"):
+                    self._take(gdbmiparser.parse_response(text))
+        finally:  # also if GDB says something unheard of: nothing may wait for an answer forever
+            with self._changed:
+                self._over, self._running = True, False
+                self._changed.notify_all()
+            self.news()
 
     def _discard(self) -> None:
         """Read what GDB writes beside its interface, so that it does not wait."""
