@@ -109,7 +109,7 @@ class Session:
             self.settings, self.breakpoints, self.inferior,
             lambda: self.program_launch.path if self.whole_program else "", lambda: self.focus,
         )
-        self.program_launch.host = lambda: self.host.debugger
+        self.program_launch.host = lambda: self.host.for_start()
         self.skips: SkipList = SkipList()
         self._run_state = RunState()
         self._position = ListPosition()

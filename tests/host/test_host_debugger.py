@@ -255,6 +255,20 @@ def test_who_is_killed_takes_the_others_along(victim: str, stopped: Callable[...
     assert is_gone(program)
 
 
+def test_a_new_debugger_gets_the_breakpoints_of_one_that_was_killed(stopped: Callable[..., Session]) -> None:
+    session = stopped()
+    assert session.break_in_host("twice", condition="x == 3") is not None
+    host = session.host.need()
+    os.kill(host._process.pid, signal.SIGKILL)
+    assert is_gone(host._process.pid)
+    session.running.proceed()
+    assert isinstance(session.run().cause, HostStopped)
+    cause = session.running.proceed().cause
+    assert isinstance(cause, HostStopped)
+    assert "twice (x=3)" in cause.stop.text
+    assert [one.hit_count for one in session.breakpoints] == [1, 1]
+
+
 def test_nothing_is_left_when_rocdbg_is_killed(sums: Path) -> None:
     code = (
         "import sys, time\nfrom rocdbg.debugger import Session\ns = Session()\n"

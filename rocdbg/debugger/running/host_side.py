@@ -67,12 +67,15 @@ class HostSide(Observer):
 
     def need(self) -> HostGdb:
         """Return the host debugger, and start it if necessary. Raises `DebuggerError` if there is none."""
-        path, name = self._path(), self._settings.host_debugger
-        if not path:
+        if not self._path():
             raise DebuggerError("No program with host code is being debugged.")
         if (known := self.debugger) is not None:
             return known
         self.close()
+        return self._new()
+
+    def _new(self) -> HostGdb:
+        path, name = self._path(), self._settings.host_debugger
         if name == "off":
             raise DebuggerError('Host code is not debugged: use "set host-debugger gdb" first.')
         # imported late: most sessions do not debug host code
@@ -84,8 +87,31 @@ class HostSide(Observer):
         self._debugger, self._debugged = HostGdb(found, path), path
         return self._debugger
 
+    def for_start(self) -> HostGdb | None:
+        """Return the host debugger that starts the program; None if nothing needs one. If it has ended unexpectedly, a
+        new one gets the breakpoints. Raises a `DebuggerError`.
+        """
+        lost = self.breakpoints() if self.debugger is None and self._debugged == self._path() else []
+        if not lost:
+            return self.debugger
+        if self._debugger is not None:
+            self._debugger.close()
+            self._debugger = None
+        self._known.clear()
+        debugger = self._new()
+        for one in lost:
+            made = debugger.insert(one.text, one.temporary, one.condition)
+            if made is None:
+                self._breakpoints.delete(one.number)
+                continue
+            one.host_number, one.place = made
+            self._known[one.host_number] = True
+        return debugger
+
     def break_at(self, text: str, temporary: bool, condition: str | None) -> HostBreakpoint | None:
-        """Set a breakpoint in host code; None if host code has no such location, or is not debugged."""
+        """Set a breakpoint in host code; None if host code has no such location, or is not debugged. Raises a
+        `DebuggerError` for a condition that is not valid there.
+        """
         if not is_program(self._path()):
             return None
         in_use = self.debugger is not None
@@ -93,10 +119,13 @@ class HostSide(Observer):
             debugger = self.need()
         except DebuggerError:
             return None
-        made = debugger.insert(text, temporary, condition)
-        if made is None:
-            if not in_use:
+        made = None
+        try:
+            made = debugger.insert(text, temporary, condition)
+        finally:
+            if made is None and not in_use:
                 self.close()
+        if made is None:
             return None
         number, place = made
         breakpoint_ = HostBreakpoint(0, text, condition=condition, host_number=number, place=place)
