@@ -113,7 +113,7 @@ _LAZY = {
     "explain": "explanation",
     "format_expression": "expression_text",
     "implicit_location": "location",
-    "normalise": "normalisation",
+    "normalise": "clang_conventions",
     "open": "reader.file",
     "parse_frames": "cfi",
     "parse_location_list": "location_list_reader",

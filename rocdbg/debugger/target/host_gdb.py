@@ -171,9 +171,9 @@ class HostGdb:
         try:
             return self.execute(f"{command}&")  # in the background, or GDB takes no command before the next stop
         except HostDebuggerError:
-            if self.end is None and self._stop is None:
+            if self.end is None and self._stop is None and not self._over:
                 raise
-            return ""  # it could not continue, which is a stop or its end
+            return ""  # it could not continue, which is a stop, or the end of the program or of GDB
 
     def go_on(self) -> None:
         """Resume by the command of `next_by`, or else continue."""
@@ -278,6 +278,7 @@ class HostGdb:
             self._process.stdin.write(os.fsencode(f"{token}{command}\n"))
             self._process.stdin.flush()
         except (OSError, ValueError):
+            self._over = True
             raise HostDebuggerError("The host debugger has ended unexpectedly.") from None
         self._await(lambda: token in self._results or self._over)
         with self._changed:
