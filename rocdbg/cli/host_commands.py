@@ -15,12 +15,16 @@ RESUMING: Final = frozenset({
 ASKING: Final = frozenset({
     ("backtrace",), ("call",), ("disassemble",), ("down",), ("explore",), ("frame",), ("frame", "apply"),
     ("frame", "function"), ("frame", "level"), ("info", "args"), ("info", "all-registers"), ("info", "frame"),
+    ("info", "frame", "address"), ("info", "frame", "function"), ("info", "frame", "level"), ("info", "frame", "view"),
+
     ("info", "functions"), ("info", "line"), ("info", "locals"), ("info", "registers"), ("info", "scope"),
     ("info", "sharedlibrary"), ("info", "signals"), ("info", "source"), ("info", "symbol"), ("info", "types"),
-    ("info", "variables"), ("inspect",), ("list",), ("output",), ("print",), ("printf",), ("ptype",), ("return",),
+    ("info", "variables"), ("list",), ("output",), ("print",), ("printf",), ("ptype",), ("return",),
     ("set", "variable"), ("up",), ("up-silently",), ("down-silently",), ("whatis",), ("x",),
 })  # fmt: skip
 """Commands that look at host code, or change its state, without letting the program continue."""
+
+
 def concerns_host(shell: Shell, spec: CommandSpec) -> bool:
     """Whether the host debugger answers a command now."""
     return shell.session.host.focused and (spec.words in ASKING or spec.words in RESUMING)

@@ -17,13 +17,9 @@ _THREAD: Final = re.compile(r"^(Thread |\[Switching to thread |\[Current thread 
 
 
 def stop_text(host: HostSide, stop: HostStop) -> str:
-    """Return what the host debugger says about a stop, with rocdbg's numbers of breakpoints."""
-
-    def renumbered(found: re.Match[str]) -> str:
-        number = host.number_of(int(found[2])) or host.last_deleted.get(int(found[2]))
-        return f"{found[1]}{number}" if number is not None else found[0]
-
-    return thread_text(host, _BREAKPOINT.sub(renumbered, stop.text))
+    """Return what the host debugger says about a stop, with rocdbg's numbers of breakpoints and threads."""
+    text = _BREAKPOINT.sub(lambda found: f"{found[1]}{host.breakpoint_number(int(found[2]))}", stop.text)
+    return thread_text(host, text)
 
 
 def thread_text(host: HostSide, text: str) -> str:

@@ -84,7 +84,6 @@ def show_stop(shell: Shell, event: StopEvent) -> None:
     if event.scope.thread is None:
         if isinstance(event.cause, HostStopped):
             shell.write(stop_text(shell.session.host, event.cause.stop))
-            shell.show_displays()
         elif isinstance(event.cause, Terminated):
             _show_termination(shell, event.cause)
             forget_threads(shell)

@@ -108,6 +108,7 @@ class Session:
         self.host: HostSide = HostSide(
             self.settings, self.breakpoints, self.inferior,
             lambda: self.program_launch.path if self.whole_program else "", lambda: self.focus,
+            self.warnings.add,
         )
         self.program_launch.host = lambda: self.host.for_start()
         self.skips: SkipList = SkipList()

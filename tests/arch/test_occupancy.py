@@ -51,12 +51,15 @@ def compiled(processor: str, *options: str) -> list[dict[str, int]]:
 
 
 @pytest.mark.llvm
-@pytest.mark.parametrize("processor", PROCESSORS)
-@pytest.mark.parametrize("options", [(), ("-mcumode",), ("-mwavefrontsize64",)])
+@pytest.mark.parametrize(
+    ("processor", "options"),
+    [
+        (processor, options) for options in ((), ("-mcumode",), ("-mwavefrontsize64",)) for processor in PROCESSORS
+        if not options or target_by_name(processor).supports_wgp_mode
+    ],
+)
 def test_as_the_compiler_says(processor: str, options: tuple[str, ...]) -> None:
     target = target_by_name(processor)
-    if options and not target.supports_wgp_mode:
-        pytest.skip("has no such modes")
     wave_size = 64 if options == ("-mwavefrontsize64",) else target.default_wave_size
     reports = compiled(processor, *options)
     assert len(reports) == len(SHAPES)

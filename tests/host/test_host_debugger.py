@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from rocdbg.cli.command_registry import Registry
+from rocdbg.cli.commands import add_all
+from rocdbg.cli.host_commands import ASKING, RESUMING
 from rocdbg.debugger import Session
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.running.stop_events import HostStopped
@@ -141,6 +144,21 @@ SESSIONS: list[tuple[list[str], list[str]]] = [
             "[Inferior 1 (process N) killed]",
         ],
     ),
+    (  # a temporary breakpoint that is ignored at first; how often others are still ignored
+        ["tbreak twice", "break 10", "ignore 1 2", "ignore 2 7", "run", "info breakpoints", "disable", "continue"],
+        [
+            "Temporary breakpoint 1 at 0x1HEX: file sums.c, line 8.",
+            "Breakpoint 2 at 0x1HEX: file sums.c, line 10.",
+            "Temporary breakpoint 1, twice (x=2) at sums.c:8",
+            "8\t  int y = 2 * x;",
+            "Num     Type           Disp Enb Address            What",
+            "2       breakpoint     keep y   0xADDRESS in twice at sums.c:10",
+            "\tbreakpoint already hit 2 times",
+            "\tignore next 5 hits",
+            "12 a 'b\" c",
+            "[Inferior 1 (process N) exited with code 03]",
+        ],
+    ),
     (
         ["break main", "run", "thread", "info threads", "delete", "run", "bt"],
         [
@@ -195,6 +213,18 @@ def test_signals(sums: Path) -> None:
 def test_redirections_and_folders(sums: Path, tmp_path: Path) -> None:
     session(sums, f"set cwd {tmp_path}", "set environment GREETING hello", "set args 'a b' >there", "start", "continue")
     assert (tmp_path / "there").read_text() == "12 hello\n"
+
+
+def test_what_is_missing_is_named(sums: Path) -> None:
+    _, err = session(sums, "set host-debugger /nowhere/gdb", "break main", "break main")
+    assert err.count("Debugging host code needs GDB, but there is no /nowhere/gdb: install gdb") == 1
+
+
+def test_commands_for_host_code_exist() -> None:
+    registry = Registry()
+    add_all(registry)
+    registry.complete()
+    assert not (ASKING | RESUMING) - {spec.words for spec in registry.specs()}
 
 
 def test_without_a_debugger_for_host_code(sums: Path) -> None:

@@ -150,7 +150,7 @@ RUNNING_SETTINGS = (
         "host-debugger", STRING, "the debugger of the program's host code", of_engine("host_debugger"),
         category=Category.RUNNING, sentence='The debugger of the program\'s host code is "{}".',
         set_help="Set the debugger of the program's host code.\n\n"
-                 "It is the name or path of a GDB, 12 or newer, or \"off\". rocdbg starts it when a breakpoint is set "
+                 "It is the name or path of a GDB, or \"off\". rocdbg starts it when a breakpoint is set "
                  "in host code.",
     ),
     Setting(

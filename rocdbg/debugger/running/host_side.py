@@ -7,7 +7,9 @@ speed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from contextlib import suppress
+
+from msgspec import Struct
 
 from rocdbg.codeobject.startable_program import is_program
 from rocdbg.debugger.base.engine_settings import Settings
@@ -20,12 +22,16 @@ from rocdbg.debugger.frames.selection import Selection
 from rocdbg.debugger.running.observer import Observer
 from rocdbg.debugger.running.stop_events import HostStopped, StopEvent, hits_of
 from rocdbg.debugger.target.capabilities.target_state import Target
-from rocdbg.debugger.target.host_debugger import HostThread
+from rocdbg.debugger.target.host_debugger import HostDebugger, HostDebuggerError, HostThread
 from rocdbg.debugger.target.host_stop import HostStop
 from rocdbg.debugger.target.process_target import ProcessTarget
 
-if TYPE_CHECKING:
-    from rocdbg.debugger.target.host_gdb import HostGdb
+
+class _Known(Struct):
+    """What the host debugger knows about a breakpoint: whether it is enabled, and how often it is to be passed."""
+
+    enabled: bool = True
+    passes: int = 0
 
 
 class HostSide(Observer):
@@ -33,16 +39,17 @@ class HostSide(Observer):
 
     def __init__(
         self, settings: Settings, breakpoints: BreakpointTable, inferior: Inferior, path: Callable[[], str],
-        focus: Callable[[], Selection],
+        focus: Callable[[], Selection], warn: Callable[[str], None],
     ) -> None:
         self._settings, self._breakpoints, self._inferior = settings, breakpoints, inferior
-        self._path, self._focus = path, focus
-        self._debugger: HostGdb | None = None
+        self._path, self._focus, self._warn = path, focus, warn
+        self._warned: set[str] = set()
+        self._debugger: HostDebugger | None = None
         self._debugged = ""
-        self._known: dict[int, bool] = {}
-        """The breakpoints that the host debugger has, by its numbers, and whether they are enabled there."""
-        self.last_deleted: dict[int, int] = {}
-        """The numbers of temporary breakpoints that the last stop has deleted, by those of the host debugger."""
+        self._known: dict[int, _Known] = {}
+        """The breakpoints that the host debugger has, by its numbers."""
+        self._ours: dict[int, int] = {}
+        """The numbers of all breakpoints that it has ever had, by its numbers."""
         self._numbers: dict[int, int] = {}
         """The numbers of CPU threads, by those of the host debugger."""
         self._chosen = False
@@ -60,12 +67,12 @@ class HostSide(Observer):
         return debugger is not None and bool(debugger.pid) and debugger.end is None and self._inferior.running
 
     @property
-    def debugger(self) -> HostGdb | None:
+    def debugger(self) -> HostDebugger | None:
         """The host debugger of the program, if one is in use."""
         known = self._debugger
         return known if known is not None and not known.is_over and self._debugged == self._path() else None
 
-    def need(self) -> HostGdb:
+    def need(self) -> HostDebugger:
         """Return the host debugger, and start it if necessary. Raises `DebuggerError` if there is none."""
         if not self._path():
             raise DebuggerError("No program with host code is being debugged.")
@@ -74,7 +81,7 @@ class HostSide(Observer):
         self.close()
         return self._new()
 
-    def _new(self) -> HostGdb:
+    def _new(self) -> HostDebugger:
         path, name = self._path(), self._settings.host_debugger
         if name == "off":
             raise DebuggerError('Host code is not debugged: use "set host-debugger gdb" first.')
@@ -83,11 +90,13 @@ class HostSide(Observer):
 
         found = find_gdb(name)
         if found is None:
-            raise DebuggerError(f"Debugging host code needs GDB 12 or newer, but there is no {name}: install gdb.")
+            raise DebuggerError(
+                f'Debugging host code needs GDB, but there is no {name}: install gdb, or use "set host-debugger".'
+            )
         self._debugger, self._debugged = HostGdb(found, path), path
         return self._debugger
 
-    def for_start(self) -> HostGdb | None:
+    def for_start(self) -> HostDebugger | None:
         """Return the host debugger that starts the program; None if nothing needs one. If it has ended unexpectedly, a
         new one gets the breakpoints. Raises a `DebuggerError`.
         """
@@ -96,8 +105,7 @@ class HostSide(Observer):
             return self.debugger
         if self._debugger is not None:
             self._debugger.close()
-            self._debugger = None
-        self._known.clear()
+        self._forget()
         debugger = self._new()
         for one in lost:
             made = debugger.insert(one.text, one.temporary, one.condition)
@@ -105,7 +113,7 @@ class HostSide(Observer):
                 self._breakpoints.delete(one.number)
                 continue
             one.host_number, one.place = made
-            self._known[one.host_number] = True
+            self._note(one)
         return debugger
 
     def break_at(self, text: str, temporary: bool, condition: str | None) -> HostBreakpoint | None:
@@ -117,7 +125,10 @@ class HostSide(Observer):
         in_use = self.debugger is not None
         try:
             debugger = self.need()
-        except DebuggerError:
+        except DebuggerError as error:
+            if self._settings.host_debugger != "off" and str(error) not in self._warned:
+                self._warned.add(str(error))
+                self._warn(str(error))
             return None
         made = None
         try:
@@ -131,9 +142,13 @@ class HostSide(Observer):
         breakpoint_ = HostBreakpoint(0, text, condition=condition, host_number=number, place=place)
         if temporary:
             breakpoint_.disposition = breakpoint_.disposition.DELETE
-        self._known[number] = True
         self._breakpoints.adopt(breakpoint_)
+        self._note(breakpoint_)
         return breakpoint_
+
+    def _note(self, made: HostBreakpoint) -> None:
+        self._known[made.host_number] = _Known()
+        self._ours[made.host_number] = made.number
 
     def set_condition(self, breakpoint_: HostBreakpoint, condition: str | None) -> None:
         """Set the condition of a breakpoint in host code. Raises a `DebuggerError` if it is not valid there."""
@@ -143,19 +158,24 @@ class HostSide(Observer):
         breakpoint_.condition = condition or None
 
     def prepare(self) -> None:
-        """Tell the host debugger which breakpoints were deleted, enabled and disabled, before the program resumes."""
+        """Tell the host debugger how breakpoints were changed, before the program resumes."""
         debugger = self.debugger
         if debugger is None:
             return
         self._count_threads()
-        wanted = {one.host_number: one.enabled for one in self.breakpoints()}
-        for number, enabled in tuple(self._known.items()):
-            if number not in wanted:
-                debugger.delete(number)
+        wanted = {one.host_number: one for one in self.breakpoints()}
+        for number, known in tuple(self._known.items()):
+            one = wanted.get(number)
+            if one is None:
+                with suppress(HostDebuggerError):  # a temporary one, which it has deleted by itself
+                    debugger.delete(number)
                 del self._known[number]
-            elif wanted[number] != enabled:
-                debugger.enable(number, wanted[number])
-                self._known[number] = wanted[number]
+                continue
+            if one.enabled != known.enabled:
+                debugger.enable(number, one.enabled)
+            if one.ignore_count != known.passes:
+                debugger.ignore(number, one.ignore_count)
+            known.enabled, known.passes = one.enabled, one.ignore_count
 
     def breakpoints(self) -> list[HostBreakpoint]:
         """Return the breakpoints in host code."""
@@ -199,35 +219,25 @@ class HostSide(Observer):
         self._count_threads()
         return self._numbers.get(theirs, theirs)
 
-    def event(self, stop: HostStop) -> StopEvent | None:
-        """Return the event for a stop; None if its breakpoints are to be ignored. No wave is in focus then."""
-        found = self._hits(stop)
-        hits = []
-        for one in found:
-            if one.ignore_count:
-                one.ignore_count -= 1
-            else:
-                hits.append(Hit(one, 0))
-        if found and not hits:
-            return None
+    def event(self, stop: HostStop) -> StopEvent:
+        """Return the event for a stop. No wave is in focus then."""
+        for one in self.breakpoints():
+            self._take_counts(one)
+        hits = [Hit(one, 0) for one in self.breakpoints() if one.host_number in stop.breakpoints]
         self._focus().move(Focus())
         cause = HostStopped(stop, hits_of(hits) if hits else None)
         self._breakpoints.retire(hits)
         return StopEvent(cause, Focus())
 
-    def _hits(self, stop: HostStop) -> list[HostBreakpoint]:
-        """Return the breakpoints that a stop has hit, and count the hits."""
-        found = [one for one in self.breakpoints() if one.host_number in stop.breakpoints]
-        self.last_deleted = {one.host_number: one.number for one in found if one.temporary}
-        for one in found:
-            one.hit_count += 1
-            if one.temporary:
-                self._known.pop(one.host_number, None)
-        return found
+    def _take_counts(self, one: HostBreakpoint) -> None:
+        if self.debugger is not None:
+            one.hit_count, one.ignore_count = self.debugger.counts(one.host_number)
+            if (known := self._known.get(one.host_number)) is not None:
+                known.passes = one.ignore_count
 
-    def number_of(self, host_number: int) -> int | None:
-        """Return the number of a breakpoint of the host debugger."""
-        return next((one.number for one in self.breakpoints() if one.host_number == host_number), None)
+    def breakpoint_number(self, theirs: int) -> int:
+        """Return the number of a breakpoint of the host debugger, even if it has just been deleted."""
+        return self._ours.get(theirs, theirs)
 
     def execute(self, command: str) -> str:
         """Execute a command about host code, and return its output. Raises `DebuggerError`."""
@@ -241,8 +251,12 @@ class HostSide(Observer):
             self._debugger.close()
             for one in self.breakpoints():
                 self._breakpoints.delete(one.number)
+        self._forget()
+
+    def _forget(self) -> None:
         self._debugger, self._debugged = None, ""
         self._known.clear()
+        self._ours.clear()
         self._numbers.clear()
         self._chosen = False
 

@@ -15,7 +15,7 @@ from rocdbg.debugger.target.capabilities.target_state import Target
 from rocdbg.debugger.target.process_target import ProcessTarget
 
 if TYPE_CHECKING:
-    from rocdbg.debugger.target.host_gdb import HostGdb
+    from rocdbg.debugger.target.host_debugger import HostDebugger
     from rocdbg.debugger.target.runtime_process import HostedProcess
     from rocdbg.sim.device.dispatch import Dispatch
 
@@ -48,7 +48,7 @@ class ProgramLaunch:
         self.skips: Callable[[], bool] = lambda: True
         self.holds: Callable[[], bool] = lambda: False
         self.report: Callable[[str], None] = lambda text: None
-        self.host: Callable[[], HostGdb | None] = lambda: None
+        self.host: Callable[[], HostDebugger | None] = lambda: None
         self._process: HostedProcess | None = None
         self._target: ProcessTarget | None = None
         self._detached: list[HostedProcess] = []

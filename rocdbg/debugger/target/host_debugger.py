@@ -6,14 +6,18 @@ with the text that it would print itself.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from rocdbg.debugger.base.errors import DebuggerError
 from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
 from rocdbg.debugger.target.host_stop import HostStop
+
+_PATIENCE: Final = 0.02
+"""Seconds between two looks at whether the program has ended."""
 
 
 class HostDebuggerError(DebuggerError):
@@ -68,6 +72,14 @@ class HostDebugger(Protocol):
     def end(self) -> ProcessEnd | None:
         """How the program ended; None if it has not."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the host debugger itself has ended."""
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of the program, negative for a signal; None while it exists. 0 if it was detached."""
+
     def insert(self, text: str, temporary: bool = False, condition: str | None = None) -> tuple[int, HostPlace] | None:
         """Set a breakpoint; return its number and place, or None if the program's host code has no such location."""
 
@@ -76,6 +88,12 @@ class HostDebugger(Protocol):
 
     def enable(self, number: int, enabled: bool) -> None:
         """Enable or disable a breakpoint."""
+
+    def ignore(self, number: int, count: int) -> None:
+        """Let the program pass a breakpoint ``count`` times."""
+
+    def counts(self, number: int) -> tuple[int, int]:
+        """Return how often the program has hit a breakpoint, and how often it is still to pass it."""
 
     def set_condition(self, number: int, condition: str) -> None:
         """Set the condition of a breakpoint; "" removes it."""
@@ -113,4 +131,30 @@ class HostDebugger(Protocol):
         """End the host debugger, and with it the program if it has not ended."""
 
 
-__all__ = ["HostDebugger", "HostDebuggerError", "HostPlace", "HostStop", "HostThread"]
+class HostChild:
+    """The program of a host debugger, with what is used of `subprocess.Popen`."""
+
+    def __init__(self, host: HostDebugger) -> None:
+        self._host = host
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._host.pid
+
+    def poll(self) -> int | None:
+        """Return the exit status, negative for a signal; None while the program exists."""
+        return self._host.status
+
+    def wait(self) -> int:
+        """Wait until the program has ended."""
+        while (status := self.poll()) is None:
+            time.sleep(_PATIENCE)
+        return status
+
+    def kill(self) -> None:
+        """Kill the program."""
+        self._host.kill()
+
+
+__all__ = ["HostChild", "HostDebugger", "HostDebuggerError", "HostPlace", "HostStop", "HostThread"]

@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -72,6 +71,8 @@ class HostGdb:
         self._path = path
         self._changed = threading.Condition()
         self._results: dict[int, dict[str, Any]] = {}
+        self._counts: dict[int, tuple[int, int]] = {}
+        """How often breakpoints were hit, and are to be passed."""
         self._text: list[str] = []
         self._token = 0
         self._resumed_by: int | None = None
@@ -128,6 +129,13 @@ class HostGdb:
     def enable(self, number: int, enabled: bool) -> None:
         self._send(f"-break-{'enable' if enabled else 'disable'} {number}")
 
+    def ignore(self, number: int, count: int) -> None:
+        self._send(f"-break-after {number} {count}")
+        self._counts[number] = self.counts(number)[0], count  # GDB reports only what its own stops change
+
+    def counts(self, number: int) -> tuple[int, int]:
+        return self._counts.get(number, (0, 0))
+
     def set_condition(self, number: int, condition: str) -> None:
         self._send(f"-break-condition {number} {condition}".rstrip())
 
@@ -158,8 +166,13 @@ class HostGdb:
             self._send(f"-environment-cd {_quoted(directory)}")
         self.pid, self.end, self._stop = 0, None, None
         self.thread_ids.clear()
+        self._counts = {number: (0, passes) for number, (_, passes) in self._counts.items()}
         self._running = True
-        self._send("-exec-run")
+        try:
+            self._send("-exec-run")
+        except BaseException:
+            self._running = False
+            raise
 
     def execute(self, command: str) -> str:
         return str(self._send(f"-interpreter-exec console {_quoted(command)}")[_TEXT])
@@ -280,7 +293,11 @@ class HostGdb:
         except (OSError, ValueError):
             self._over = True
             raise HostDebuggerError("The host debugger has ended unexpectedly.") from None
-        self._await(lambda: token in self._results or self._over)
+        try:
+            self._await(lambda: token in self._results or self._over)
+        except BaseException:  # an interrupt is for the command too
+            self._process.send_signal(signal.SIGINT)
+            raise
         with self._changed:
             answer = self._results.pop(token, None)
         if answer is None:
@@ -332,6 +349,9 @@ class HostGdb:
                 self._text.clear()
             elif kind == "notify" and message == "thread-group-started":
                 self.pid = int(payload["pid"])
+            elif kind == "notify" and message == "breakpoint-modified":
+                made = payload["bkpt"]
+                self._counts[int(made["number"])] = int(made.get("times", 0)), int(made.get("ignore", 0))
             elif kind == "notify" and message == "thread-created":
                 self.thread_ids.append(int(payload["id"]))
             elif kind == "notify" and message == "thread-exited" and int(payload["id"]) in self.thread_ids:
@@ -373,32 +393,6 @@ class HostGdb:
             )
 
 
-class HostChild:
-    """The program of a host debugger, with what is used of `subprocess.Popen`."""
-
-    def __init__(self, host: HostGdb) -> None:
-        self._host = host
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._host.pid
-
-    def poll(self) -> int | None:
-        """Return the exit status, negative for a signal; None while the program exists."""
-        return self._host.status
-
-    def wait(self) -> int:
-        """Wait until the program has ended."""
-        while (status := self.poll()) is None:
-            time.sleep(_PATIENCE)
-        return status
-
-    def kill(self) -> None:
-        """Kill the program."""
-        self._host.kill()
-
-
 _TEXT: Final = "\0text"
 _NOT_FOUND: Final = re.compile(
     r"not defined|No symbol table|No source file named|No line \d+ in|Can't find"
@@ -436,4 +430,4 @@ def _frame(frame: dict[str, Any]) -> str:
     return f"{frame.get('addr', '')} in {head}" + (f" from {frame['from']}" if "from" in frame else "")
 
 
-__all__ = ["HostChild", "HostGdb", "find_gdb"]
+__all__ = ["HostGdb", "find_gdb"]

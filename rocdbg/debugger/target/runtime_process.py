@@ -16,6 +16,7 @@ from rocdbg.arch.target_id import TargetId
 from rocdbg.debugger.base.errors import LaunchError
 from rocdbg.debugger.target.capabilities.runnable import ProcessEnd
 from rocdbg.debugger.target.capabilities.target_state import LoadedCodeObject
+from rocdbg.debugger.target.host_debugger import HostChild, HostDebugger
 from rocdbg.debugger.target.host_stop import HostStop
 from rocdbg.debugger.target.process_target import HostOrigin, ProcessQueue
 from rocdbg.host.client_process import ProgramProcess
@@ -30,7 +31,6 @@ from rocdbg.sim.device.queue_runner import PacketQueue, QueueStop
 
 if TYPE_CHECKING:
     from rocdbg.debugger.target.host_frames import HostModules
-    from rocdbg.debugger.target.host_gdb import HostChild, HostGdb
 
 _LOOK = 0.05
 """Seconds between checks whether the program has ended."""
@@ -50,7 +50,7 @@ class HostedProcess:
 
     def __init__(
         self, command: str, agents: Sequence[TargetId], environment: Mapping[str, str], directory: str | None,
-        report: Callable[[str], None], host: HostGdb | None = None, arguments: str = "",
+        report: Callable[[str], None], host: HostDebugger | None = None, arguments: str = "",
     ) -> None:
         library = runtime_library()
         self._host = ProgramProcess(0, agents, load_gpu_side(library.gpu_side))
@@ -69,8 +69,6 @@ class HostedProcess:
         self._debugger = host
         self._child: subprocess.Popen[bytes] | HostChild
         if host is not None:
-            from rocdbg.debugger.target.host_gdb import HostChild  # imported late: few sessions debug host code
-
             host.news = self.runner.interrupt  # so that the target looks whether the program has stopped
             self._child = HostChild(host)
             try:
