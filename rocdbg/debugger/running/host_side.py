@@ -35,7 +35,9 @@ class _Known(Struct):
 
 
 class HostSide(Observer):
-    """See the module. ``path`` returns the program, "" if none is debugged (`Observer`)."""
+    """The host side of a session (`Observer`). ``path`` returns the program, "" if none is debugged; ``focus`` the
+    session's focus; ``warn`` receives messages that do not end a command.
+    """
 
     def __init__(
         self, settings: Settings, breakpoints: BreakpointTable, inferior: Inferior, path: Callable[[], str],
@@ -167,7 +169,7 @@ class HostSide(Observer):
         for number, known in tuple(self._known.items()):
             one = wanted.get(number)
             if one is None:
-                with suppress(HostDebuggerError):  # a temporary one, which it has deleted by itself
+                with suppress(HostDebuggerError):  # GDB deletes temporary breakpoints by itself
                     debugger.delete(number)
                 del self._known[number]
                 continue

@@ -1,4 +1,4 @@
-"""The debugger for the host code of a program: what rocdbg needs of it, whichever it is.
+"""The interface of the debugger that rocdbg uses for the host code of a program.
 
 It starts the program, so that it can stop in `main`, and owns the program's CPU threads. It answers commands about them
 with the text that it would print itself.

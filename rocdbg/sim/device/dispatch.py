@@ -434,9 +434,7 @@ class Dispatch:
         """
         return self._following(stops, followed, cut, lambda: self._turn(self.wave(number), Budget(budget)))
 
-    def _following(
-        self, stops: Stops, followed: Followed | None, cut: bool, action: Callable[[], _Result]
-    ) -> _Result:
+    def _following(self, stops: Stops, followed: Followed | None, cut: bool, action: Callable[[], _Result]) -> _Result:
         self._engine.set_stops(frozenset(stops.pcs), stops.checks)
         self._engine.set_watches(stops.watches)
         self._followed, self._cut = followed, cut
@@ -670,9 +668,7 @@ class Dispatch:
             f"but at most {self.plan.resident_groups} can be resident at once"
         )
 
-    def _report(
-        self, kind: StopKind, wave: Wave, *, instruction: str | None = None, reason: str | None = None
-    ) -> Stop:
+    def _report(self, kind: StopKind, wave: Wave, *, instruction: str | None = None, reason: str | None = None) -> Stop:
         was_reported = self._reported.get(wave.number) == wave.pc
         self._interrupted_at = wave if kind is StopKind.INTERRUPTED and not was_reported else None
         self._note_reported(wave)
